@@ -12,10 +12,8 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -23,7 +21,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns a tile program into a grid kernel. The passes, in order:
+ * The part of {@code LowerTiles} for blocks whose threads all do the same, tile after tile, with
+ * barriers where one tile needs another. In order:
  *
  * <ol>
  *   <li>{@link FragmentInference}: which thread holds which element of each fragment. First,
@@ -37,37 +36,18 @@ import java.util.Map;
  *       MmaLowering}.
  *   <li>{@link FlattenShared}: the plan made explicit.
  * </ol>
- *
- * <p>Programs with one pipelined loop for each tile go through {@link MmaPipelineLowering} instead.
- * Of two grids that are one, each is lowered by itself ({@link MergedGrids}). Programs whose
- * products name instructions of warpgroups are for {@code dev.warpwright.lower.flow.Lowering}.
  */
-public final class GpuLowering {
-  private GpuLowering() {}
+public final class BlockTiles {
+  private BlockTiles() {}
 
   /**
-   * Lowers.
+   * The kernel of a program.
    *
    * @param program loops bound to block indices around tile statements; attribute {@code threads}
    *     is the block's size
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
-  public static Kernel lower(PrimFunc program) {
-    return lower(program, PassListener.NONE);
-  }
-
-  /**
-   * The same, with someone who is told the result of each pass.
-   *
-   * @throws LoweringException as {@link #lower(PrimFunc)}
-   */
-  public static Kernel lower(PrimFunc program, PassListener listener) {
-    if (MergedGrids.isMerged(program)) {
-      return MergedGrids.lower(program, listener, GpuLowering::lower);
-    }
-    if (PipelinedProgram.isPipelined(program)) {
-      return MmaPipelineLowering.lower(program, listener);
-    }
+  public static Kernel kernel(PrimFunc program, PassListener listener) {
     int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
     List<ThreadBinding> bindings = new ArrayList<>();
     Stmt body = takeBindings(program.body(), bindings);
@@ -83,9 +63,7 @@ public final class GpuLowering {
         new Kernel(
             program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
     listener.tell("TilesToThreads", kernel);
-    kernel = kernel.withBody(FlattenShared.apply(body, plan));
-    listener.tell("FlattenShared", kernel);
-    return listener.tell("Simplify", Simplify.kernel(kernel));
+    return kernel.withBody(FlattenShared.apply(body, plan));
   }
 
   /** Tells the body of a block's loops. */
