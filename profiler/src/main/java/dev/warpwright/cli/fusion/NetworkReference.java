@@ -97,14 +97,15 @@ final class NetworkReference {
         inputs.add(x);
         wide.add(same);
       }
+      List<double[]> expected = GraphEvaluator.evaluate(graph, distinct, wide);
       return new Values(
           graph,
           task.precision(),
           task.seed(),
           distinct,
           inputs,
-          GraphEvaluator.evaluate(graph, distinct, wide),
-          NetworkDeviation.of(graph, task.precision(), distinct, wide));
+          expected,
+          NetworkDeviation.of(graph, task.precision(), distinct, wide, expected));
     }
   }
 
