@@ -17,6 +17,7 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.tensor.Approximations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
