@@ -192,7 +192,7 @@ final class NetworkExplainTest {
     Report report =
         new NetworkExplain(
                 Optional::empty,
-                (task, programs, rounds, progress) -> {
+                (task, programs, library, rounds, sustained, progress) -> {
                   throw new AssertionError("there is no GPU");
                 })
             .perform(

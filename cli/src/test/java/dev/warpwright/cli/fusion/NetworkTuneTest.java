@@ -134,7 +134,7 @@ final class NetworkTuneTest {
     return new NetworkTune(
             () -> DEVICE,
             (network, target) -> new Fake(NetworkTuneTest::outcome, measured, 0),
-            (network, programs, rounds, progress) -> bench(programs))
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
         .perform(
             new NetworkTuneRequest(
                 List.of(new NetworkTuneRequest.Search(task, trials, 60)),
@@ -163,15 +163,21 @@ final class NetworkTuneTest {
     }
     // What measures next takes it.
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
+                new NetworkRequest(
+                    List.of(task), folder.resolve("tuning.db"), 5, false, false, true),
                 line -> {});
     assertThat(perf.text()).contains(best + ": tuned");
     Report untuned =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
+                new NetworkRequest(
+                    List.of(task), folder.resolve("tuning.db"), 5, false, true, true),
                 line -> {});
     assertThat(untuned.text())
         .contains("register chaining consumers=4 prefetch=1 stages=1: untuned");
@@ -190,9 +196,12 @@ final class NetworkTuneTest {
               Instant.now()));
     }
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
+                new NetworkRequest(
+                    List.of(task), folder.resolve("tuning.db"), 5, false, false, true),
                 line -> {});
     assertThat(perf.text())
         .contains("consumers=3 prefetch=1 stages=1: recorded with another source");
@@ -214,7 +223,7 @@ final class NetworkTuneTest {
             () -> DEVICE,
             (network, target) ->
                 new Fake(name -> new Outcome.Failed(FailureReason.COMPILE, "no"), measured, 0),
-            (network, programs, rounds, progress) -> bench(programs));
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
     assertThatThrownBy(
             () ->
                 tune.perform(
@@ -236,7 +245,7 @@ final class NetworkTuneTest {
           new NetworkTune(
                   () -> DEVICE,
                   (network, target) -> new Fake(NetworkTuneTest::outcome, new ArrayList<>(), 100),
-                  (network, programs, rounds, progress) -> bench(programs))
+                  (network, programs, library, rounds, sustained, progress) -> bench(programs))
               .perform(
                   new NetworkTuneRequest(
                       List.of(new NetworkTuneRequest.Search(task(), 200, 60)), Path.of(args[0]), 5),

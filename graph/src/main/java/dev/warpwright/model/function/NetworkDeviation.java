@@ -17,6 +17,7 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.tensor.Approximations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -65,7 +66,16 @@ public final class NetworkDeviation {
    */
   public static List<double[]> of(
       Graph graph, Precision precision, int rows, List<double[]> inputs) {
-    List<double[]> exact = GraphEvaluator.evaluate(graph, rows, inputs);
+    return of(graph, precision, rows, inputs, GraphEvaluator.evaluate(graph, rows, inputs));
+  }
+
+  /**
+   * The same where the outputs are known.
+   *
+   * @param exact what {@link GraphEvaluator} says of these inputs
+   */
+  public static List<double[]> of(
+      Graph graph, Precision precision, int rows, List<double[]> inputs, List<double[]> exact) {
     boolean steps = graph.nodes().stream().anyMatch(NetworkDeviation::isStep);
     List<List<double[]>> samples =
         IntStream.range(0, steps ? SAMPLES_OF_STEPS : SAMPLES)
@@ -194,6 +204,7 @@ public final class NetworkDeviation {
 
     private boolean areRounded(ConstantTensor weight) {
       return precision != Precision.F32
+          && (precision == Precision.TF32 || weight.dtype() != precision.operand())
           && !Arrays.stream(weight.toDoubles()).allMatch(this::isHeld);
     }
 

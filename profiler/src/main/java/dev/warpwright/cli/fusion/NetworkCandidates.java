@@ -43,6 +43,7 @@ final class NetworkCandidates {
   private final NetworkTask task;
   private final GpuTarget target;
   private final List<Alternative> alternatives;
+  private final ConstantStore store;
 
   /**
    * A program, ready for a bench.
@@ -52,6 +53,16 @@ final class NetworkCandidates {
   record Made(String name, CompiledProgram compiled, NetworkProgram program) {}
 
   NetworkCandidates(NetworkTask task, GpuTarget target) {
+    this(task, target, new ConstantStore());
+  }
+
+  /**
+   * The ways of a network.
+   *
+   * @param store where programs of networks with the same weights find them packed
+   */
+  NetworkCandidates(NetworkTask task, GpuTarget target, ConstantStore store) {
+    this.store = store;
     this.task = task;
     this.target = target;
     this.alternatives =
@@ -170,7 +181,6 @@ final class NetworkCandidates {
   }
 
   private Made made(String name, CompiledProgram compiled) {
-    ConstantStore store = new ConstantStore();
     Map<Buffer, Object> constants = new HashMap<>();
     for (PackedConstant constant : compiled.constants()) {
       constants.put(constant.buffer(), store.array(constant));

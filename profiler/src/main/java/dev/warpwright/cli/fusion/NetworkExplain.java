@@ -76,7 +76,7 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     if (here.isPresent()) {
       try (DeviceQueue.Turn _ = here.get().turn("explain", progress)) {
         bench
-            .of(task, all.stream().map(Made::program).toList(), ROUNDS, progress)
+            .of(task, all.stream().map(Made::program).toList(), null, ROUNDS, true, progress)
             .results()
             .forEach(result -> measured.put(result.name(), result));
       }

@@ -15,14 +15,17 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.program.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.measure.network.LibraryLayers;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.model.graph.Graph;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -32,6 +35,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +52,12 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   interface Bench {
     /** Measures programs of a task beside each other; the sets that they went through. */
     NetworkBench.Result of(
-        NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress);
+        NetworkTask task,
+        List<NetworkProgram> programs,
+        @Nullable LibraryLayers library,
+        int rounds,
+        boolean sustained,
+        Progress progress);
   }
 
   /** Measures on the GPU here. */
@@ -66,10 +75,15 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   public Report perform(NetworkRequest request, Progress progress) {
     TuningDevice here = device.get();
     List<Report> reports = new ArrayList<>();
+    // Tasks that follow each other may be of one network.
+    ConstantStore store = new ConstantStore();
+    Graph network = null;
     try (DeviceQueue.Turn _ = here.turn("perf", progress)) {
       for (NetworkTask task : request.tasks()) {
+        store = task.graph() == network ? store : new ConstantStore();
+        network = task.graph();
         try {
-          reports.add(measure(task, request, here, progress));
+          reports.add(measure(task, request, here, store, progress));
         } catch (UserError | DeviceError e) {
           if (request.tasks().size() == 1) {
             throw e;
@@ -94,9 +108,13 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   }
 
   private Report measure(
-      NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
+      NetworkTask task,
+      NetworkRequest request,
+      TuningDevice here,
+      ConstantStore store,
+      Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target());
+    NetworkCandidates candidates = new NetworkCandidates(task, here.target(), store);
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
@@ -105,7 +123,14 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
         .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
     NetworkBench.Result result =
-        bench.of(task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
+        bench.of(
+            task,
+            programs.stream().map(Made::program).toList(),
+            library(task),
+            request.rounds(),
+            request.sustained(),
+            progress);
+    result.results().forEach(each -> tell(each, progress));
     List<NetworkResult> others =
         result.results().stream()
             .skip(1)
@@ -129,6 +154,21 @@ public final class NetworkPerf implements Action<NetworkRequest> {
             others,
             why(chosen, record, here))
         .report();
+  }
+
+  /** Of many tasks the report comes at the end, and may not come at all. */
+  private static void tell(NetworkResult result, Progress progress) {
+    if (result.times() != null) {
+      progress.say(
+          String.format(
+              Locale.ROOT,
+              "  %s: %.2f us in bursts, %.2f without rest",
+              result.name(),
+              result.times().micros(),
+              result.times().sustained()));
+    } else if (result.failure() != null) {
+      progress.say("  " + result.name() + ": " + OneLine.of(result.failure().message()));
+    }
   }
 
   private static String why(Made chosen, @Nullable TuningRecord record, TuningDevice here) {
@@ -161,12 +201,25 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
+  /**
+   * What stands beside a network that is too wide for one kernel: its GEMMs by a library. Null for
+   * others, which no library computes at their speed.
+   */
+  private static @Nullable LibraryLayers library(NetworkTask task) {
+    return task.isWide() ? LibraryChain.of(task.graph(), task.precision()).orElse(null) : null;
+  }
+
   static NetworkBench.Result onGpu(
-      NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress) {
+      NetworkTask task,
+      List<NetworkProgram> programs,
+      @Nullable LibraryLayers library,
+      int rounds,
+      boolean sustained,
+      Progress progress) {
     var data = NetworkReference.of(task);
     try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
-        NetworkBench bench = new NetworkBench(gpu, data, rounds, true, progress::say)) {
-      return bench.run(programs);
+        NetworkBench bench = new NetworkBench(gpu, data, rounds, sustained, progress::say)) {
+      return bench.run(programs, library);
     }
   }
 }

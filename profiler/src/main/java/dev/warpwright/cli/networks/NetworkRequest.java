@@ -9,9 +9,15 @@ import java.util.List;
  * @param rounds of bursts
  * @param all whether all alternatives are measured, not the chosen one beside shared chaining
  * @param untuned whether records are ignored
+ * @param sustained whether the fastest are also timed without rest
  */
 public record NetworkRequest(
-    List<NetworkTask> tasks, Path database, int rounds, boolean all, boolean untuned) {
+    List<NetworkTask> tasks,
+    Path database,
+    int rounds,
+    boolean all,
+    boolean untuned,
+    boolean sustained) {
   public NetworkRequest {
     tasks = List.copyOf(tasks);
   }

@@ -100,6 +100,11 @@ public final class PerfCommand extends Command {
           "Of a network: measure all ways to fuse it, not the best beside shared chaining.")
   boolean all;
 
+  @Option(
+      names = "--bursts",
+      description = "Of a network: time bursts alone, and nothing without rest.")
+  boolean bursts;
+
   public PerfCommand(Action<PerfRequest> action, Action<NetworkRequest> networks) {
     this.action = action;
     this.networks = networks;
@@ -128,7 +133,8 @@ public final class PerfCommand extends Command {
     List<Report> reports = new ArrayList<>();
     if (!whole.isEmpty()) {
       reports.add(
-          networks.perform(new NetworkRequest(whole, records, rounds, all, untuned), progress));
+          networks.perform(
+              new NetworkRequest(whole, records, rounds, all, untuned, !bursts), progress));
     }
     if (!tasks.isEmpty()) {
       reports.add(

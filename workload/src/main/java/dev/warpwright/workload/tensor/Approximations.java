@@ -1,4 +1,4 @@
-package dev.warpwright.model.function;
+package dev.warpwright.workload.tensor;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
@@ -22,10 +22,11 @@ import java.util.List;
  * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x)</td></tr>
  * <tr><td>sin x, cos x</td><td>x less the nearest multiple of 2π in f32, then sin.approx</td></tr>
  * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
+ * <tr><td>1 + erf x</td><td>the same from both sides, so that little of it is left of 0 in one step</td></tr>
  * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
  * </table>
  */
-final class Approximations extends Rewriter {
+public final class Approximations extends Rewriter {
   private static final double LOG2_E = 1.4426950408889634;
   private static final double TWO_PI = 2 * Math.PI;
 
@@ -38,12 +39,24 @@ final class Approximations extends Rewriter {
   };
 
   /** The expression with approximations. */
-  static Expr of(Expr e) {
+  public static Expr of(Expr e) {
     return new Approximations().expr(e);
   }
 
   @Override
   public Expr expr(Expr e) {
+    if (e instanceof Expr.Binary(BinaryOp op, Expr.FloatImm(Type type, double one), Expr b)
+        && op == BinaryOp.ADD
+        && one == 1
+        && type.equals(Type.F32)
+        && b instanceof Expr.Call(MathOp function, List<Expr> args, Type _)
+        && function == MathOp.ERF) {
+      Expr x = expr(args.getFirst());
+      return Exprs.fma(
+          restOfErf(x),
+          Exprs.select(isNegative(x), Exprs.f32(1), Exprs.f32(-1)),
+          Exprs.select(isNegative(x), Exprs.f32(0), Exprs.f32(2)));
+    }
     Expr result = super.expr(e);
     return switch (result) {
       case Expr.Call(MathOp op, List<Expr> args, Type type) when type.equals(Type.F32) ->
@@ -96,6 +109,16 @@ final class Approximations extends Rewriter {
   }
 
   private static Expr erf(Expr x) {
+    Expr positive = Exprs.sub(Exprs.f32(1), restOfErf(x));
+    return Exprs.select(isNegative(x), Exprs.sub(Exprs.f32(0), positive), positive);
+  }
+
+  private static Expr isNegative(Expr x) {
+    return Exprs.lt(x, Exprs.f32(0));
+  }
+
+  /** 1 - erf |x|. */
+  private static Expr restOfErf(Expr x) {
     Expr size = Exprs.call(MathOp.ABS, x);
     Expr t = Exprs.call(MathOp.RCP_APPROX, Exprs.fma(size, Exprs.f32(ERF_P), Exprs.f32(1)));
     Expr sum = Exprs.f32(ERF[ERF.length - 1]);
@@ -103,8 +126,6 @@ final class Approximations extends Rewriter {
       sum = Exprs.fma(sum, t, Exprs.f32(ERF[i]));
     }
     Expr square = Exprs.mul(Exprs.mul(x, Exprs.f32(-LOG2_E)), x);
-    Expr rest = Exprs.mul(Exprs.mul(sum, t), Exprs.call(MathOp.EXP2_APPROX, square));
-    Expr positive = Exprs.sub(Exprs.f32(1), rest);
-    return Exprs.select(Exprs.lt(x, Exprs.f32(0)), Exprs.sub(Exprs.f32(0), positive), positive);
+    return Exprs.mul(Exprs.mul(sum, t), Exprs.call(MathOp.EXP2_APPROX, square));
   }
 }
