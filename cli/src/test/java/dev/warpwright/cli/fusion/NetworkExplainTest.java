@@ -164,7 +164,7 @@ final class NetworkExplainTest {
     Report report =
         new NetworkExplain(
                 Optional::empty,
-                (task, programs, rounds, progress) -> {
+                (task, programs, rounds, sustained, progress) -> {
                   throw new AssertionError("there is no GPU");
                 })
             .perform(

@@ -14,8 +14,8 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cli.tuning.TuningStore;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.tuned.GemmKernels;
@@ -23,12 +23,16 @@ import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.measure.network.ProgramFacts;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -48,7 +52,11 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   interface Bench {
     /** Measures programs of a task beside each other; the sets that they went through. */
     NetworkBench.Result of(
-        NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress);
+        NetworkTask task,
+        List<NetworkProgram> programs,
+        int rounds,
+        boolean sustained,
+        Progress progress);
   }
 
   /** Measures on the GPU here. */
@@ -96,16 +104,25 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   private Report measure(
       NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target());
+    NetworkCandidates candidates =
+        new NetworkCandidates(task, here.target(), () -> products(here));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
-    Made chosen = candidates.chosen(preferred, () -> products(here));
+    Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
         .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
     NetworkBench.Result result =
-        bench.of(task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
+        bench.of(
+            task,
+            programs.stream().map(Made::program).toList(),
+            request.rounds(),
+            !request.bursts(),
+            progress);
+    if (request.record()) {
+      record(task, candidates.names(), result.results(), request.database(), here, progress);
+    }
     List<NetworkResult> others =
         result.results().stream()
             .skip(1)
@@ -143,6 +160,42 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     return untested.isEmpty() ? "tuned" : "recorded with " + untested;
   }
 
+  /** Writes down what came of ways that a search might try. */
+  private static void record(
+      NetworkTask task,
+      List<String> names,
+      List<NetworkResult> results,
+      Path file,
+      TuningDevice here,
+      Progress progress) {
+    try (TuningDatabase database = TuningStore.open(file, progress)) {
+      for (NetworkResult result : results) {
+        ProgramFacts facts = result.facts();
+        Outcome outcome =
+            result.failure() != null
+                ? result.failure()
+                : result.times() == null || result.error() == null
+                    ? null
+                    : new Outcome.Measured(
+                        result.times().micros(),
+                        result.times().burst().relativeSpread(),
+                        result.error().relative(),
+                        0,
+                        0);
+        if (outcome != null && names.contains(result.name())) {
+          database.add(
+              new TuningRecord(
+                  task.key(),
+                  here.environment(),
+                  NetworkRecords.point(result.name()),
+                  facts == null ? "" : facts.sourceHash(),
+                  outcome,
+                  Instant.now()));
+        }
+      }
+    }
+  }
+
   /** The fastest alternative that records know; null for none. */
   private static @Nullable TuningRecord record(NetworkTask task, Path file, TuningDevice here) {
     if (!Files.isRegularFile(file)) {
@@ -154,18 +207,25 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static @Nullable GemmKernels products(TuningDevice here) {
-    // The device itself belongs to the bench.
-    try (Gpu gpu = Gpu.require(here.target())) {
-      return new GpuDevice(gpu).products();
-    }
+  /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
+  private static GemmKernels products(TuningDevice here) {
+    Environment all = here.environment();
+    return GemmKernels.of(
+            here.target(),
+            new Environment(all.target(), all.device(), all.driver(), "", ""),
+            here.multiprocessors())
+        .trusting();
   }
 
   static NetworkBench.Result onGpu(
-      NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress) {
+      NetworkTask task,
+      List<NetworkProgram> programs,
+      int rounds,
+      boolean sustained,
+      Progress progress) {
     var data = NetworkReference.of(task);
     try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
-        NetworkBench bench = new NetworkBench(gpu, data, rounds, true, progress::say)) {
+        NetworkBench bench = new NetworkBench(gpu, data, rounds, sustained, progress::say)) {
       return bench.run(programs);
     }
   }
