@@ -256,13 +256,7 @@ public final class CompiledModel implements AutoCloseable {
   private CompiledProgram compile(
       Variant variant, @Nullable GemmKernels products, @Nullable String preferred) {
     return NetworkCompiler.compile(
-        graph,
-        device.target(),
-        precision,
-        variant.rows(),
-        products,
-        preferred,
-        device::isFast);
+        graph, device.target(), precision, variant.rows(), products, preferred, device::isFast);
   }
 
   /**

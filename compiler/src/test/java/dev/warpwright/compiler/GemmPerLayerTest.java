@@ -7,18 +7,25 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.RandomMlp;
+import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -80,8 +87,7 @@ final class GemmPerLayerTest {
       wide[i] = x[i];
     }
     float[] y = new float[rows * graph.outputs().getFirst().features()];
-    try (Executable executable =
-        new SimulatedDevice(gpu).load(program, new ConstantStore())) {
+    try (Executable executable = new SimulatedDevice(gpu).load(program, new ConstantStore())) {
       executable.run(rows, List.of(x), List.of(y));
     }
     double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
@@ -171,6 +177,45 @@ final class GemmPerLayerTest {
             () -> GemmKernels.uncompiled(GpuTarget.SM_90A))
         .stream()
         .map(Alternative::name)
+        .toList();
+  }
+
+  /** Each layer begins with the rows that the layer before it wrote last. */
+  @Test
+  void layersGoToAndFro() {
+    Graph graph = mlp("512-512-512-512-512", "relu", false, Precision.F16);
+    CompiledProgram program = byLayer(graph, GpuTarget.SM_90A, Precision.F16, 65536);
+    assertThat(program.kernels()).hasSize(4);
+    List<Buffer> tables = new ArrayList<>();
+    for (Program.Step step : program.program().steps()) {
+      if (step instanceof Program.Launch launch) {
+        launch.arguments().stream()
+            .filter(Program.BufferArgument.class::isInstance)
+            .map(argument -> ((Program.BufferArgument) argument).buffer())
+            .filter(buffer -> buffer.dtype() == DType.I32)
+            .forEach(tables::add);
+      }
+    }
+    assertThat(tables).hasSize(4);
+    // The first three layers share a kernel, the last one has no activation.
+    assertThat(tables.get(2)).isEqualTo(tables.get(0));
+    List<Integer> first = contents(program, tables.get(0));
+    assertThat(first).hasSizeGreaterThan(500).doesNotHaveDuplicates();
+    assertThat(contents(program, tables.get(1))).isEqualTo(first.reversed());
+    assertThat(contents(program, tables.get(3)).getFirst() >> 16)
+        .as("the last row of tiles")
+        .isEqualTo(first.stream().mapToInt(tile -> tile >> 16).max().orElseThrow());
+  }
+
+  private static List<Integer> contents(CompiledProgram program, Buffer table) {
+    Constant constant =
+        program.constants().stream()
+            .map(PackedConstant::constant)
+            .filter(c -> c.buffer().equals(table))
+            .findFirst()
+            .orElseThrow();
+    return IntStream.range(0, (int) table.extent(0))
+        .mapToObj(i -> (int) constant.source().longAt(i))
         .toList();
   }
 

@@ -110,8 +110,7 @@ public final class PlanAction implements Action<ModelRequest> {
               way.micros()));
     }
     if (ways.isEmpty()) {
-      expected.ifPresent(
-          times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
+      expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
     List<Json> alternatives = new ArrayList<>();
     alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));

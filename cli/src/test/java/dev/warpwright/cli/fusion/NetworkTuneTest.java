@@ -167,13 +167,15 @@ final class NetworkTuneTest {
     }
     // What measures next takes it.
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
     assertThat(perf.text()).contains(best + ": tuned");
     Report untuned =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
@@ -188,8 +190,7 @@ final class NetworkTuneTest {
         new NetworkPerf(
             () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs));
     Path file = folder.resolve("tuning.db");
-    perf.perform(
-        new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
+    perf.perform(new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
     try (TuningDatabase database = TuningDatabase.open(file)) {
       assertThat(database.records(task.key(), ENVIRONMENT)).hasSize(WAYS);
     }
@@ -211,7 +212,8 @@ final class NetworkTuneTest {
               Instant.now()));
     }
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});

@@ -46,7 +46,9 @@ public final class NetworkCompiler {
 
   private static final int MOST_RESULTS_ON_HOST = 256;
 
-  /** Ways as one kernel that stand before the way by layers, where that is expected to be slower. */
+  /**
+   * Ways as one kernel that stand before the way by layers, where that is expected to be slower.
+   */
   private static final int BESIDE = 4;
 
   private NetworkCompiler() {}
@@ -152,9 +154,7 @@ public final class NetworkCompiler {
    * @param rows the row count
    */
   public static boolean isByLayer(Graph graph, GpuTarget target, Precision precision, int rows) {
-    return expected(graph, target, precision, rows)
-            .map(FusionTimes::areLayersFaster)
-            .orElse(false)
+    return expected(graph, target, precision, rows).map(FusionTimes::areLayersFaster).orElse(false)
         && !products(graph, precision, rows).isEmpty();
   }
 
@@ -205,8 +205,7 @@ public final class NetworkCompiler {
     Chain chain = Chain.of(graph, precision);
     List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
     Optional<FusionTimes> expected =
-        FusionTimes.of(
-            network, layers, precision, target, rows, kernels.isChained(chain.group()));
+        FusionTimes.of(network, layers, precision, target, rows, kernels.isChained(chain.group()));
     boolean byLayer = expected.map(FusionTimes::areLayersFaster).orElse(false);
     if (byLayer && products != null) {
       Optional<CompiledProgram> gemms =

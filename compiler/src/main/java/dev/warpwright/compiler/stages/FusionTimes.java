@@ -165,7 +165,8 @@ public record FusionTimes(double oneKernel, double layers) {
           };
       double rate =
           Math.min(
-              SHARED_REACHED * peak(), perClock * device.multiprocessors() * (double) device.boostMhz());
+              SHARED_REACHED * peak(),
+              perClock * device.multiprocessors() * (double) device.boostMhz());
       double all = Math.max(moved(ends() + weights()), flops(rows) / rate);
       return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
     }

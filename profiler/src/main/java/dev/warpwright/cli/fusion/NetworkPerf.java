@@ -24,6 +24,8 @@ import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.ProgramFacts;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.tune.measure.Outcome;
@@ -36,6 +38,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -104,8 +107,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   private Report measure(
       NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates =
-        new NetworkCandidates(task, here.target(), () -> products(here));
+    NetworkCandidates candidates = new NetworkCandidates(task, here.target(), () -> products(here));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
@@ -168,6 +170,9 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       Path file,
       TuningDevice here,
       Progress progress) {
+    Optional<DeviceSensors> sensors = sensors(here);
+    int clock = sensors.map(DeviceSensors::clockMhz).orElse(0);
+    int temperature = sensors.map(DeviceSensors::temperature).orElse(0);
     try (TuningDatabase database = TuningStore.open(file, progress)) {
       for (NetworkResult result : results) {
         ProgramFacts facts = result.facts();
@@ -180,8 +185,8 @@ public final class NetworkPerf implements Action<NetworkRequest> {
                         result.times().micros(),
                         result.times().burst().relativeSpread(),
                         result.error().relative(),
-                        0,
-                        0);
+                        clock,
+                        temperature);
         if (outcome != null && names.contains(result.name())) {
           database.add(
               new TuningRecord(
@@ -194,6 +199,14 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         }
       }
     }
+  }
+
+  private static Optional<DeviceSensors> sensors(TuningDevice here) {
+    return CudaDriver.find().stream()
+        .flatMap(driver -> driver.devices().stream())
+        .filter(device -> device.name().equals(here.name()))
+        .findFirst()
+        .flatMap(DeviceSensors::open);
   }
 
   /** The fastest alternative that records know; null for none. */

@@ -146,8 +146,7 @@ public final class TuneCommand extends Command {
     KeyValues values = new KeyValues(task.arguments());
     NetworkTask network = NetworkTask.of(task.what(), values, arch);
     // Whoever tunes has a GPU; who has none is told so later.
-    GpuTarget target =
-        TuningDevice.look().map(TuningDevice::target).orElse(GpuTarget.SM_90A);
+    GpuTarget target = TuningDevice.look().map(TuningDevice::target).orElse(GpuTarget.SM_90A);
     if (network.isByLayer(target)) {
       searches.add(search(Products.of(network), values, task.what()));
       return;
