@@ -11,7 +11,9 @@ import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.WideStrategy;
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.UnfusedTraffic;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
@@ -26,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Tells which stages share a kernel, what that saves, and why. */
@@ -43,12 +46,20 @@ public final class PlanAction implements Action<ModelRequest> {
         CompiledModel compiled = model.compile(device, precision, 0)) {
       CompiledProgram program = compiled.program(rows);
       ProgramText.write(request.emit(), compiled, rows, progress);
-      return report(request, device, program, rows);
+      Optional<FusionTimes> expected =
+          device.target() instanceof GpuTarget gpu
+              ? NetworkCompiler.expected(model.graph(), gpu, precision, rows)
+              : Optional.empty();
+      return report(request, device, program, rows, expected);
     }
   }
 
   private static Report report(
-      ModelRequest request, Device device, CompiledProgram program, int rows) {
+      ModelRequest request,
+      Device device,
+      CompiledProgram program,
+      int rows,
+      Optional<FusionTimes> expected) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
     long unfused = UnfusedTraffic.bytes(program.network(), scalars);
     UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
@@ -104,6 +115,9 @@ public final class PlanAction implements Action<ModelRequest> {
               way.waves(),
               way.micros()));
     }
+    if (ways.isEmpty()) {
+      expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
+    }
     List<Json> alternatives = new ArrayList<>();
     alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));
     alternatives.add(alternative("a kernel for each stage", stages, unfused));
@@ -143,6 +157,8 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("bytes", fused)
             .with("bytesUnfused", unfused)
             .with("bytesSaved", unfused - fused)
+            .with("oneKernelUs", expected.map(FusionTimes::oneKernel).orElse(Double.NaN))
+            .with("gemmPerLayerUs", expected.map(FusionTimes::layers).orElse(Double.NaN))
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);

@@ -3,8 +3,8 @@ package dev.warpwright.cli.fusion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.NetworkKey;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkKey;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Outcome;

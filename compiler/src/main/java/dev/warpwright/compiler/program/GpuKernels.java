@@ -75,6 +75,15 @@ final class GpuKernels {
         : List.of();
   }
 
+  /** Whether some way might carry a network through registers. */
+  boolean isChained(StageGroup group) {
+    return target.hasHopper()
+        ? !chains(group).isEmpty()
+        : WarpTiling.refusal(group, target).isEmpty()
+            && !WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
+                .isEmpty();
+  }
+
   /**
    * How {@link #warpChain} might carry a network, the presumably fastest first: where products of
    * warpgroups are faster, only some.
