@@ -76,8 +76,11 @@ public final class PackConstants {
   private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
   private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
-  private final Set<Buffer> permutedColumns = new LinkedHashSet<>();
-  private final Set<Buffer> permutedRows = new LinkedHashSet<>();
+
+  /** Constants whose columns, or rows, are permuted among so many. */
+  private final Map<Buffer, Integer> permutedColumns = new LinkedHashMap<>();
+
+  private final Map<Buffer, Integer> permutedRows = new LinkedHashMap<>();
 
   /** Weights in the order of the registers of warps' products. */
   private final Set<Buffer> ordered = new LinkedHashSet<>();
@@ -145,7 +148,9 @@ public final class PackConstants {
     Map<Buffer, Form> forms = new LinkedHashMap<>();
     for (Param param : func.params()) {
       if (param instanceof Buffer b
-          && (permutedColumns.contains(b) || permutedRows.contains(b) || ordered.contains(b))) {
+          && (permutedColumns.containsKey(b)
+              || permutedRows.containsKey(b)
+              || ordered.contains(b))) {
         forms.put(b, form(b));
       }
     }
@@ -170,22 +175,25 @@ public final class PackConstants {
     Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int d = 0; d < constant.rank(); d++) {
-      boolean permuted = (d == 0 ? permutedRows : permutedColumns).contains(constant);
-      dimensions.add(modes(packed, d, permuted));
+      Integer group = (d == 0 ? permutedRows : permutedColumns).get(constant);
+      dimensions.add(modes(packed, d, group == null ? 1 : group));
     }
     return new Form(packed, new Layout(dimensions, Swizzle.NONE));
   }
 
-  /** Where the coordinates of a dimension go, in elements of the packed buffer. */
-  private static List<Mode> modes(Buffer packed, int dimension, boolean permuted) {
+  /**
+   * Where the coordinates of a dimension go, in elements of the packed buffer.
+   *
+   * @param group among how many they are permuted
+   */
+  private static List<Mode> modes(Buffer packed, int dimension, int group) {
     long extent = packed.extent(dimension);
-    if (!permuted) {
+    if (group == 1) {
       return packed.layout() == null
           ? List.of(new Mode(extent, offset(packed, dimension, 1)))
           : packed.layout().dimensions().get(dimension);
     }
     List<Mode> modes = new ArrayList<>();
-    int group = group(extent);
     for (int weight : group == 32 ? BITS_OF_32 : BITS_OF_16) {
       modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
@@ -232,9 +240,9 @@ public final class PackConstants {
     return columns % 32 == 0 ? 32 : 16;
   }
 
-  /** The column that stands at a place of so many: p of the class's description. */
-  private static Expr column(Expr at, long columns) {
-    if (group(columns) == 16) {
+  /** The column that stands at a place, in groups of so many: p of the class's description. */
+  private static Expr column(Expr at, int among) {
+    if (among == 16) {
       Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
       Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
       Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
@@ -246,6 +254,10 @@ public final class PackConstants {
     Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
     Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
     return Exprs.add(sum, Exprs.mod(at, 2));
+  }
+
+  private static int of(Buffer weight, int group) {
+    return group == 0 ? group(weight.extent(1)) : group;
   }
 
   private static boolean isHalf(Buffer fragment) {
@@ -282,13 +294,14 @@ public final class PackConstants {
       return;
     }
     Set<Buffer> weights = new LinkedHashSet<>();
+    int group = group(a.extent(1));
     boolean permute = byVectors(copy.from(), a);
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == a && mma.c().buffer() != a
-              ? weight(mma)
+              ? weight(mma, group)
               : null;
-      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a());
+      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a(), group);
       if (weight != null) {
         weights.add(weight);
       }
@@ -301,12 +314,12 @@ public final class PackConstants {
       return;
     }
     if (permute) {
-      permutedColumns.addAll(weights);
+      weights.forEach(weight -> permutedColumns.put(weight, group));
     }
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k, a.extent(1)) : k));
+    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k, group) : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
@@ -315,11 +328,11 @@ public final class PackConstants {
   }
 
   /** Whether the product takes whole groups of the operand's columns. */
-  private static boolean inGroups(Region region) {
+  private static boolean inGroups(Region region, int group) {
     var columns = region.ranges().getLast();
     return columns.extent() instanceof Expr.IntImm(var type, long n)
-        && n % group(region.buffer().extent(1)) == 0
-        && isMultiple(columns.min(), group(region.buffer().extent(1)));
+        && n % group == 0
+        && isMultiple(columns.min(), group);
   }
 
   private static boolean isMultiple(Expr e, int group) {
@@ -333,12 +346,23 @@ public final class PackConstants {
 
   /** The constant whose tiles are the product's second operand, [N, K]; null if there is none. */
   private @Nullable Buffer weight(Stmt.TileMma mma) {
+    return weight(mma, 0);
+  }
+
+  /**
+   * The same, if the tiles have whole groups of so many columns.
+   *
+   * @param group 0 for what the constant's own number of columns asks for
+   */
+  private @Nullable Buffer weight(Stmt.TileMma mma, int group) {
     Buffer tile = mma.b().buffer();
     if (!mma.transposeB() || mma.transposeA()) {
       return null;
     }
     if (tile.scope() == Scope.GLOBAL && FragmentOrder.isFor(mma)) {
-      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b()) ? tile : null;
+      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b(), of(tile, group))
+          ? tile
+          : null;
     }
     if (tile.scope() != Scope.SHARED) {
       return null;
@@ -348,7 +372,10 @@ public final class PackConstants {
       if (use instanceof Stmt.TileCopy copy && copy.to().buffer() == tile) {
         Buffer from = copy.from().buffer();
         boolean same = weight == null || weight == from;
-        if (!same || !constants.contains(from) || from.rank() != 2 || !inGroups(copy.from())) {
+        if (!same
+            || !constants.contains(from)
+            || from.rank() != 2
+            || !inGroups(copy.from(), of(from, group))) {
           return null;
         }
         weight = from;
@@ -394,10 +421,11 @@ public final class PackConstants {
         || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
       return;
     }
-    if (permuteRows(map, h.extent(1))) {
+    int group = group(h.extent(1));
+    if (permuteRows(map, group)) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), h.extent(1)));
-      Expr value = atColumns(map, store.value(), h.extent(1));
+      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), group));
+      Expr value = atColumns(map, store.value(), group);
       replaced.put(map, with(map, new Stmt.Store(h, at, value)));
     }
   }
@@ -414,40 +442,39 @@ public final class PackConstants {
         || h.extent(1) % 16 != 0
         || map.stores().size() != 1
         || map.vars().size() != 2
-        || !isWindow(map, store.indices(), h.extent(1))
+        || !isWindow(map, store.indices())
         || new Inputs(map).rows.isEmpty()) {
       return;
     }
     List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
+    int group = Math.min(group(h.extent(1)), group(columnsOf(map)));
     Set<Buffer> weights = new LinkedHashSet<>();
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == h && mma.c().buffer() != h
-              ? weight(mma)
+              ? weight(mma, group)
               : null;
-      if (weight == null || !inGroups(((Stmt.TileMma) reader).a())) {
+      if (weight == null || !inGroups(((Stmt.TileMma) reader).a(), group)) {
         return;
       }
       weights.add(weight);
     }
-    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, h.extent(1))) {
-      permutedColumns.addAll(weights);
-      replaced.put(
-          map,
-          with(
-              map, new Stmt.Store(h, store.indices(), atColumns(map, store.value(), h.extent(1)))));
+    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, group)) {
+      weights.forEach(weight -> permutedColumns.put(weight, group));
+      Expr value = atColumns(map, store.value(), group);
+      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
 
-  /** Whether a map goes over whole groups of so many columns. */
-  private static boolean isWindow(Stmt.TileMap map, List<Expr> indices, long columns) {
+  /** Whether a map goes over whole groups of columns. */
+  private static boolean isWindow(Stmt.TileMap map, List<Expr> indices) {
     Expr first = first(map, indices.getLast());
+    int group = group(columnsOf(map));
     return indices.size() == 2
         && indices.getFirst() == map.vars().getFirst()
         && first != null
-        && isMultiple(first, group(columns))
-        && map.extents().get(1) instanceof Expr.IntImm(var type, long n)
-        && n % group(columns) == 0;
+        && isMultiple(first, group)
+        && columnsOf(map) % group == 0;
   }
 
   private static long columnsOf(Stmt.TileMap map) {
@@ -477,7 +504,7 @@ public final class PackConstants {
   }
 
   /** A value of a map whose accumulators have their columns permuted. */
-  private static Expr atColumns(Stmt.TileMap map, Expr value, long columns) {
+  private static Expr atColumns(Stmt.TileMap map, Expr value, int group) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
@@ -485,7 +512,7 @@ public final class PackConstants {
             && buffer.scope() == Scope.GLOBAL
             && first(map, indices.getLast()) instanceof Expr first) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), columns)));
+          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), group)));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);
@@ -496,9 +523,9 @@ public final class PackConstants {
   /**
    * Permutes the columns of the accumulators that a map reads, if nobody else minds.
    *
-   * @param columns of the rows that are permuted
+   * @param group among how many
    */
-  private boolean permuteRows(Stmt.TileMap map, long columns) {
+  private boolean permuteRows(Stmt.TileMap map, int group) {
     Inputs inputs = new Inputs(map);
     if (!inputs.fits) {
       return false;
@@ -512,10 +539,7 @@ public final class PackConstants {
     for (Stmt use : uses.getOrDefault(acc, List.of())) {
       if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
         Buffer weight = weight(mma);
-        if (weight == null
-            || weight.extent(0) % acc.extent(1) != 0
-            || group(weight.extent(0)) != group(acc.extent(1))
-            || group(columns) != group(acc.extent(1))) {
+        if (weight == null || weight.extent(0) % acc.extent(1) != 0 || acc.extent(1) % group != 0) {
           return false;
         }
         products.add(mma);
@@ -527,7 +551,7 @@ public final class PackConstants {
     if (products.isEmpty() || !weights.stream().allMatch(w -> isReadBy(w, products))) {
       return false;
     }
-    permutedRows.addAll(weights);
+    weights.forEach(weight -> permutedRows.put(weight, group));
     return true;
   }
 
