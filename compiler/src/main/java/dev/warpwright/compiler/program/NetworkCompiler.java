@@ -171,7 +171,9 @@ public final class NetworkCompiler {
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : kernels.rowBlock(groups.getFirst(), chained.why());
+            : network.widest() > ALWAYS_FUSED
+                ? kernels.rowBlock(groups.getFirst(), chained.why())
+                : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -239,6 +241,16 @@ public final class NetworkCompiler {
    * first that compiles.
    */
   public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
+    return alternatives(graph, target, precision, Integer.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #alternatives(Graph, GpuTarget, Precision)}.
+   *
+   * @param rows to be fast for: ways that leave multiprocessors without rows come last
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
     NetworkFunction network =
         NetworkBuilder.build(
             graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
@@ -271,6 +283,20 @@ public final class NetworkCompiler {
                       List.of(chain.group()),
                       kernels.warpChain(chain.group(), tiling, constants(chain.network())))));
     }
+    List<Alternative> idle = new ArrayList<>();
+    for (GpuTiling tiling : kernels.tiles(group)) {
+      (kernels.fills(tiling, rows) ? alternatives : idle)
+          .add(
+              new Alternative(
+                  GpuKernels.SHARED_CHAINING + " " + tiling.text(),
+                  () ->
+                      optional(
+                          network,
+                          precision,
+                          target,
+                          groups,
+                          kernels.rowBlock(group, tiling, "that is another way"))));
+    }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
@@ -281,6 +307,7 @@ public final class NetworkCompiler {
                     target,
                     groups,
                     kernels.rowBlock(group, "that is another way"))));
+    alternatives.addAll(idle);
     return alternatives;
   }
 

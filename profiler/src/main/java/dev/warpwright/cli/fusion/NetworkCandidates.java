@@ -55,7 +55,9 @@ final class NetworkCandidates {
     this.task = task;
     this.target = target;
     this.alternatives =
-        DeepStack.call(() -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
+        DeepStack.call(
+            () ->
+                NetworkCompiler.alternatives(task.graph(), target, task.precision(), task.rows()));
   }
 
   /** Names of all alternatives, the presumably fastest first. */
