@@ -61,6 +61,9 @@ record ChainTiling(
   /** More where columns come part by part. */
   private static final int PARTS_REGISTERS = 8;
 
+  /** More where accumulators are rounded to tf32: nothing shrinks by that. */
+  private static final int ROUNDING_REGISTERS = 12;
+
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
 
@@ -94,11 +97,25 @@ record ChainTiling(
     if (!target.hasHopper()) {
       return target.name() + " has no products with operands in registers of a warpgroup";
     }
-    return refusal(group);
+    for (Product product : group.products()) {
+      if (isTf32(product) && product.n() > COLUMNS[0]) {
+        return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
+      }
+    }
+    return refusal(group, true);
   }
 
-  /** Why no registers carry a network, whatever the instruction. */
-  static String refusal(StageGroup group) {
+  /** Of few inputs, or with weights stored as [K, N], operands stay f32. */
+  private static boolean isTf32(Product product) {
+    return product.weight().dtype() == DType.F32 && product.transposed() && !product.exact();
+  }
+
+  /**
+   * Why no registers carry a network, whatever the instruction.
+   *
+   * @param tf32 whether there is one that takes f32
+   */
+  static String refusal(StageGroup group, boolean tf32) {
     if (group.products().isEmpty()) {
       return "it has no products";
     }
@@ -111,8 +128,9 @@ record ChainTiling(
     }
     for (Product product : group.products()) {
       DType type = product.weight().dtype();
-      if (product.exact() || !product.transposed() || type.bytes() != 2) {
-        return product.block() + " is no product of 16-bit operands";
+      boolean taken = type.bytes() == 2 || tf32 && isTf32(product);
+      if (product.exact() || !product.transposed() || !taken) {
+        return product.block() + " is no product of 16-bit operands" + (tf32 ? " or in tf32" : "");
       }
       if (product.n() > MOST_COLUMNS || product.k() > MOST_COLUMNS) {
         return product.block()
@@ -149,6 +167,10 @@ record ChainTiling(
           group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
         candidates.addAll(candidates(group, target, blocks, memory, columns));
       }
+      if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+        // Elements of a part would have to change their places in the whole fragment.
+        break;
+      }
     }
     return candidates;
   }
@@ -165,7 +187,7 @@ record ChainTiling(
     }
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
-        first += load.to().extent(1) / 4;
+        first += operand(load.to().extent(1), load.to().dtype());
       } else if (stage instanceof Map map) {
         most = Math.max(most, registers(group, map, columns));
       }
@@ -207,7 +229,8 @@ record ChainTiling(
         case Load load -> bytes += load.from().extent(1) * load.from().dtype().bytes();
         case Store store -> bytes += store.to().extent(1) * store.to().dtype().bytes();
         case Product product -> {
-          double cycles = (double) product.n() * product.k() / MACS_PER_CYCLE * ROWS;
+          double rate = isTf32(product) ? MACS_PER_CYCLE / 2.0 : MACS_PER_CYCLE;
+          double cycles = product.n() * product.k() / rate * ROWS;
           products += cycles;
           latency += cycles + LAYER_CYCLES;
         }
@@ -225,7 +248,16 @@ record ChainTiling(
   private static long registers(Product product, long most) {
     long part = ColumnParts.part(product.n(), most);
     long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
-    return part / 2 + product.k() / 4 + next + OTHER_REGISTERS;
+    return part / 2
+        + operand(product.k(), product.weight().dtype())
+        + next
+        + OTHER_REGISTERS
+        + (isTf32(product) ? ROUNDING_REGISTERS : 0);
+  }
+
+  /** Registers of a thread that so many columns of an operand take. */
+  private static long operand(long columns, DType type) {
+    return columns * type.bytes() / 8;
   }
 
   /**
@@ -267,7 +299,7 @@ record ChainTiling(
         });
     long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
     return whole
-        + (found[0] ? columns / 2 : columns / 4)
+        + (found[0] ? columns / 2 : operand(columns, map.to().dtype()))
         + (found[0] ? rows.size() * columns * 3 / 8 : rows.size() * columns / 4)
         + others
         + (found[1] ? FUNCTION_REGISTERS / (found[0] ? 1 : 2) : 0);
@@ -370,6 +402,9 @@ record ChainTiling(
 
   /** The instruction of a product. */
   String instruction(Product product) {
+    if (isTf32(product)) {
+      return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
+    }
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
     return "wgmma.m64n" + ColumnParts.part(product.n(), columns) + "k16.f32." + type + ".ra";
   }
