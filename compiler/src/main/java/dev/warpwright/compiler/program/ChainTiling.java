@@ -1,6 +1,8 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.Partition;
 import dev.warpwright.compiler.stages.StageGroup;
+import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
@@ -97,12 +99,42 @@ record ChainTiling(
     if (!target.hasHopper()) {
       return target.name() + " has no products with operands in registers of a warpgroup";
     }
-    for (Product product : group.products()) {
-      if (isTf32(product) && product.n() > COLUMNS[0]) {
-        return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
+    if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+      String tf32 = refusalOfTf32(group);
+      if (!tf32.isEmpty()) {
+        return tf32;
       }
     }
     return refusal(group, true);
+  }
+
+  /**
+   * Why registers do not carry operands in tf32: a thread has other columns of them than of
+   * accumulators, so a formula may read these or those.
+   */
+  private static String refusalOfTf32(StageGroup group) {
+    Set<Buffer> sums = new HashSet<>();
+    for (Product product : group.products()) {
+      sums.add(product.accumulator());
+      if (product.n() > COLUMNS[0]) {
+        return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
+      }
+    }
+    Set<Buffer> rows = new HashSet<>();
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Load || stage instanceof Map) {
+        rows.add(Partition.written(stage));
+      }
+    }
+    StageReads reads = StageReads.of(group.func());
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Map map
+          && reads.by(map.block()).stream().anyMatch(rows::contains)
+          && reads.by(map.block()).stream().anyMatch(sums::contains)) {
+        return map.block() + " adds to a product in tf32 what is an operand of another one";
+      }
+    }
+    return "";
   }
 
   /** Of few inputs, or with weights stored as [K, N], operands stay f32. */
