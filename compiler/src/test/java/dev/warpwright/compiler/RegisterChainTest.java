@@ -43,6 +43,12 @@ class RegisterChainTest {
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
         "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
+        "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
+        "mlp:3,48,80,5:sin                | tf32 | true  | 70", // formulas, groups of 16, odd
+        // outputs
+        "mlp:13,32,32,7:gelu              | tf32 | false | 65", // rows of odd widths both ways
+        "mlp:128,128,128,128,128:relu     | tf32 | false | 130", // weights of which some flow
+        "mlp:20,192,160,36:tanh           | tf32 | true  | 65", // rows of 80 bytes
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);

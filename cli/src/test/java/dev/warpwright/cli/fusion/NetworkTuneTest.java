@@ -171,8 +171,7 @@ final class NetworkTuneTest {
                 () -> DEVICE,
                 (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(
-                    List.of(task), folder.resolve("tuning.db"), 5, false, false),
+                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
     assertThat(perf.text()).contains(best + ": tuned");
     Report untuned =
@@ -180,8 +179,7 @@ final class NetworkTuneTest {
                 () -> DEVICE,
                 (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(
-                    List.of(task), folder.resolve("tuning.db"), 5, false, true),
+                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
     assertThat(untuned.text())
         .contains("register chaining consumers=4 prefetch=1 stages=1: untuned");
@@ -192,7 +190,8 @@ final class NetworkTuneTest {
   void whatPerfMeasuresIsWrittenDownWhereAskedFor() {
     NetworkPerf perf =
         new NetworkPerf(
-            () -> DEVICE, (network, programs, library, rounds, sustained, progress) -> bench(programs));
+            () -> DEVICE,
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
     Path file = folder.resolve("tuning.db");
     perf.perform(new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
     try (TuningDatabase database = TuningDatabase.open(file)) {
@@ -220,8 +219,7 @@ final class NetworkTuneTest {
                 () -> DEVICE,
                 (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(
-                    List.of(task), folder.resolve("tuning.db"), 5, false, false),
+                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
     assertThat(perf.text())
         .contains("consumers=3 prefetch=1 stages=1: recorded with another source");

@@ -232,7 +232,9 @@ public final class NetworkCompiler {
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : kernels.rowBlock(groups.getFirst(), chained.why());
+            : byLayer
+                ? kernels.rowBlock(groups.getFirst(), chained.why())
+                : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -307,7 +309,7 @@ public final class NetworkCompiler {
       Precision precision,
       int rows,
       Supplier<GemmKernels> products) {
-    List<Alternative> alternatives = new ArrayList<>(alternatives(graph, target, precision));
+    List<Alternative> alternatives = new ArrayList<>(alternatives(graph, target, precision, rows));
     Optional<FusionTimes> expected = expected(graph, target, precision, rows);
     if (!expected.map(FusionTimes::mightLayersBeFaster).orElse(false)
         || products(graph, precision, rows).isEmpty()) {
@@ -339,6 +341,16 @@ public final class NetworkCompiler {
    * first that compiles.
    */
   public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
+    return alternatives(graph, target, precision, Integer.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #alternatives(Graph, GpuTarget, Precision)}.
+   *
+   * @param rows to be fast for: ways that leave multiprocessors without rows come last
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
     NetworkFunction network = plain(graph, precision);
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
@@ -369,6 +381,20 @@ public final class NetworkCompiler {
                       List.of(chain.group()),
                       kernels.warpChain(chain.group(), tiling, constants(chain.network())))));
     }
+    List<Alternative> idle = new ArrayList<>();
+    for (GpuTiling tiling : kernels.tiles(group)) {
+      (kernels.fills(tiling, rows) ? alternatives : idle)
+          .add(
+              new Alternative(
+                  GpuKernels.SHARED_CHAINING + " " + tiling.text(),
+                  () ->
+                      optional(
+                          network,
+                          precision,
+                          target,
+                          groups,
+                          kernels.rowBlock(group, tiling, "that is another way"))));
+    }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
@@ -379,6 +405,7 @@ public final class NetworkCompiler {
                     target,
                     groups,
                     kernels.rowBlock(group, "that is another way"))));
+    alternatives.addAll(idle);
     return alternatives;
   }
 
@@ -472,7 +499,7 @@ public final class NetworkCompiler {
     PackConstants.Form form = forms.get(constant.buffer());
     return form == null
         ? PackedConstant.plain(constant)
-        : new PackedConstant(form.buffer(), form.where(), constant);
+        : new PackedConstant(form.buffer(), form.where(), form.tf32() ? constant.tf32() : constant);
   }
 
   private static PackedConstant packed(Constant constant, HostProgram lowered) {

@@ -15,8 +15,8 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
-import java.util.List;
 import dev.warpwright.workload.tensor.Approximations;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of functions in 16 bits, and what of it verification allows. */
