@@ -179,8 +179,8 @@ class BlockLoweringTest {
   }
 
   /**
-   * Two pipelined loops of one item through one ring, the second one's rows not so aligned. The last
-   * step of each reads a stage that whoever comes next fills first.
+   * Two pipelined loops of one item through one ring, the second one's rows not so aligned. The
+   * last step of each reads a stage that whoever comes next fills first.
    */
   private static final String TWO =
       """
