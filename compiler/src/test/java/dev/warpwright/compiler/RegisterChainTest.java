@@ -42,6 +42,13 @@ class RegisterChainTest {
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
+        "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
+        "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
+        "mlp:3,48,80,5:sin                | tf32 | true  | 70", // formulas, groups of 16, odd
+        // outputs
+        "mlp:13,32,32,7:gelu              | tf32 | false | 65", // rows of odd widths both ways
+        "mlp:128,128,128,128,128:relu     | tf32 | false | 130", // weights of which some flow
+        "mlp:20,192,160,36:tanh           | tf32 | true  | 65", // rows of 80 bytes
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);
@@ -94,14 +101,30 @@ class RegisterChainTest {
     assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
   }
 
-  /** 64 rows of 128 columns are 64 elements of each thread. */
+  /** 64 rows of 64 columns are 32 elements of each thread. */
   @Test
   void wideLayersHaveAPartOfTheirAccumulatorsAtATime() {
     assertThat(kernel(graph("mlp:256,256,256:relu", false)))
-        .contains("fc: f32[64] local", "h: u32[64] local", "wgmma.m64n128k16")
+        .contains("fc: f32[32] local", "h: u32[64] local", "wgmma.m64n64k16")
         .doesNotContain("f32[128] local");
+    assertThat(kernel(graph("mlp:224,224,224:relu", false)))
+        .contains("fc: f32[56] local", "wgmma.m64n112k16")
+        .doesNotContain("wgmma.m64n32k16");
     assertThat(kernel(graph("mlp:192,192,192:relu", false)))
         .contains("fc: f32[96] local", "wgmma.m64n192k16");
+  }
+
+  /** Parts of 128 would leave 4 registers of 240 where weights flow by. */
+  @Test
+  void narrowPartsComeFirstWhereRegistersAreFew() {
+    assertThat(first(graph("mlp:256,256,256,256,256:relu", false))).endsWith(" columns=64");
+    assertThat(first(graph("mlp:224,224,224,224,224:relu", false))).doesNotContain("columns=");
+    assertThat(first(graph("mlp:192,192,192,192,192,192,192,192:relu", false)))
+        .doesNotContain("columns=");
+  }
+
+  private static String first(Graph graph) {
+    return NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16).getFirst().name();
   }
 
   private static String kernel(Graph graph) {

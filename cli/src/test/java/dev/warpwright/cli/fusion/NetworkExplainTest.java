@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class NetworkExplainTest {
   private static final DeviceModel H200 = DeviceCatalogue.find("H200 SXM").orElseThrow();
@@ -154,6 +156,32 @@ final class NetworkExplainTest {
         .isEqualTo("no bound is known for this device");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "relu, 0",
+    "relu6, 0",
+    "hardswish, 0",
+    "none, 0",
+    "sin, 1",
+    "tanh, 1",
+    "sigmoid, 1",
+    "silu, 1",
+    "gelu, 1",
+    "gelu_tanh, 1",
+    "erf, 1",
+    "softplus, 2",
+    "selu, 1"
+  })
+  void whatAnActivationTakesOfSpecialFunctionsFollowsFromItsFormula(String activation, int each) {
+    NetworkTask task =
+        NetworkTask.of(
+            "mlp",
+            new KeyValues(List.of("widths=8,16,4", "rows=32", "dtype=f16", "act=" + activation)),
+            null);
+    assertThat(NetworkBounds.of(task.graph(), task.precision(), 32, H200).specials())
+        .isEqualTo(32.0 * 16 * each);
+  }
+
   /** Everything that needs no GPU: kernels, traffic, bank conflicts by the simulator. */
   @Test
   void withoutAGpuItIsPredicted() {
@@ -164,7 +192,7 @@ final class NetworkExplainTest {
     Report report =
         new NetworkExplain(
                 Optional::empty,
-                (task, programs, rounds, progress) -> {
+                (task, programs, library, rounds, sustained, progress) -> {
                   throw new AssertionError("there is no GPU");
                 })
             .perform(

@@ -11,7 +11,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.measure.network.NetworkBench;
@@ -115,6 +115,10 @@ final class NetworkTuneTest {
   private static NetworkBench.Result bench(List<NetworkProgram> programs) {
     List<NetworkResult> results = new ArrayList<>();
     for (NetworkProgram program : programs) {
+      if (outcome(program.name()) instanceof Outcome.Failed failed) {
+        results.add(new NetworkResult(program.name(), null, null, null, failed));
+        continue;
+      }
       boolean wrong = program.name().contains("consumers=2 ");
       results.add(
           new NetworkResult(
@@ -134,7 +138,7 @@ final class NetworkTuneTest {
     return new NetworkTune(
             () -> DEVICE,
             (network, target) -> new Fake(NetworkTuneTest::outcome, measured, 0),
-            (network, programs, rounds, progress) -> bench(programs))
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
         .perform(
             new NetworkTuneRequest(
                 List.of(new NetworkTuneRequest.Search(task, trials, 60)),
@@ -163,18 +167,39 @@ final class NetworkTuneTest {
     }
     // What measures next takes it.
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
     assertThat(perf.text()).contains(best + ": tuned");
     Report untuned =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
     assertThat(untuned.text())
         .contains("register chaining consumers=4 prefetch=1 stages=1: untuned");
+  }
+
+  /** All ways beside each other are as good as a search, where there are few. */
+  @Test
+  void whatPerfMeasuresIsWrittenDownWhereAskedFor() {
+    NetworkPerf perf =
+        new NetworkPerf(
+            () -> DEVICE,
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
+    Path file = folder.resolve("tuning.db");
+    perf.perform(new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      assertThat(database.records(task.key(), ENVIRONMENT)).hasSize(WAYS);
+    }
+    Report tuned =
+        perf.perform(new NetworkRequest(List.of(task), file, 5, false, false), line -> {});
+    assertThat(tuned.text()).contains("consumers=3 prefetch=1 stages=1: tuned");
   }
 
   @Test
@@ -190,7 +215,9 @@ final class NetworkTuneTest {
               Instant.now()));
     }
     Report perf =
-        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+        new NetworkPerf(
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
@@ -214,7 +241,7 @@ final class NetworkTuneTest {
             () -> DEVICE,
             (network, target) ->
                 new Fake(name -> new Outcome.Failed(FailureReason.COMPILE, "no"), measured, 0),
-            (network, programs, rounds, progress) -> bench(programs));
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
     assertThatThrownBy(
             () ->
                 tune.perform(
@@ -236,7 +263,7 @@ final class NetworkTuneTest {
           new NetworkTune(
                   () -> DEVICE,
                   (network, target) -> new Fake(NetworkTuneTest::outcome, new ArrayList<>(), 100),
-                  (network, programs, rounds, progress) -> bench(programs))
+                  (network, programs, library, rounds, sustained, progress) -> bench(programs))
               .perform(
                   new NetworkTuneRequest(
                       List.of(new NetworkTuneRequest.Search(task(), 200, 60)), Path.of(args[0]), 5),

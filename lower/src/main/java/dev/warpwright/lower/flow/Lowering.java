@@ -60,6 +60,7 @@ public final class Lowering {
     program = ChooseMovement.apply(program, listener);
     program = PlanShared.apply(program, target, listener);
     program = LowerPipes.apply(program, listener);
+    program = EarlyWaits.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
     return listener.tell("Simplify", Simplify.kernel(kernel));
   }

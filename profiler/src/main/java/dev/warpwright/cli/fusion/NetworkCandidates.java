@@ -42,7 +42,9 @@ final class NetworkCandidates {
 
   private final NetworkTask task;
   private final GpuTarget target;
+  private final Supplier<GemmKernels> products;
   private final List<Alternative> alternatives;
+  private final ConstantStore store;
 
   /**
    * A program, ready for a bench.
@@ -51,11 +53,28 @@ final class NetworkCandidates {
    */
   record Made(String name, CompiledProgram compiled, NetworkProgram program) {}
 
+  /** With GEMMs for layers as they are chosen where the device is not asked for its name. */
   NetworkCandidates(NetworkTask task, GpuTarget target) {
+    this(task, target, new ConstantStore(), () -> GemmKernels.of(target));
+  }
+
+  /**
+   * With GEMMs for layers.
+   *
+   * @param store where programs of networks with the same weights find them packed
+   * @param products makes what they are chosen by, for every way that needs it anew
+   */
+  NetworkCandidates(
+      NetworkTask task, GpuTarget target, ConstantStore store, Supplier<GemmKernels> products) {
+    this.store = store;
     this.task = task;
     this.target = target;
+    this.products = products;
     this.alternatives =
-        DeepStack.call(() -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
+        DeepStack.call(
+            () ->
+                NetworkCompiler.alternatives(
+                    task.graph(), target, task.precision(), task.rows(), products));
   }
 
   /** Names of all alternatives, the presumably fastest first. */
@@ -105,20 +124,17 @@ final class NetworkCandidates {
    * What {@code run} uses.
    *
    * @param preferred name of the alternative that records prefer; null for none
-   * @param products kernels for networks that are too wide for one; asked for at most once
    */
-  Made chosen(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
-    if (!task.isWide()) {
-      if (preferred != null) {
-        Optional<Made> best = make(preferred);
-        if (best.isPresent()) {
-          return best.get();
-        }
+  Made chosen(@Nullable String preferred) {
+    if (preferred != null) {
+      Optional<Made> best = make(preferred);
+      if (best.isPresent()) {
+        return best.get();
       }
-      Optional<Made> first = first();
-      if (first.isPresent()) {
-        return first.get();
-      }
+    }
+    Optional<Made> first = first();
+    if (first.isPresent()) {
+      return first.get();
     }
     try (GemmKernels kernels = products.get()) {
       CompiledProgram compiled =
@@ -139,12 +155,18 @@ final class NetworkCandidates {
     int tried = 0;
     for (Alternative alternative : alternatives) {
       boolean old = alternative.name().equals(OLD);
+      boolean layers = alternative.name().equals(NetworkCompiler.GEMM_PER_LAYER);
+      // Expected to be slower than one kernel, it is one of the ways, but not what 'run' takes.
+      if (layers && alternative != alternatives.getFirst()) {
+        continue;
+      }
       if (slow.isPresent() && (old || tried == MOST_TRIED)) {
         break;
       }
       Optional<Made> made = make(alternative);
       if (made.isPresent()) {
-        if (old || isFast(made.get())) {
+        // Each GEMM was looked at when it was chosen.
+        if (old || layers || isFast(made.get())) {
           return made;
         }
         slow = slow.isPresent() ? slow : made;
@@ -170,7 +192,6 @@ final class NetworkCandidates {
   }
 
   private Made made(String name, CompiledProgram compiled) {
-    ConstantStore store = new ConstantStore();
     Map<Buffer, Object> constants = new HashMap<>();
     for (PackedConstant constant : compiled.constants()) {
       constants.put(constant.buffer(), store.array(constant));

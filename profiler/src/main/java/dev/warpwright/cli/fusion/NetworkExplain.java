@@ -10,7 +10,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
@@ -76,7 +76,7 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     if (here.isPresent()) {
       try (DeviceQueue.Turn _ = here.get().turn("explain", progress)) {
         bench
-            .of(task, all.stream().map(Made::program).toList(), ROUNDS, progress)
+            .of(task, all.stream().map(Made::program).toList(), null, ROUNDS, true, progress)
             .results()
             .forEach(result -> measured.put(result.name(), result));
       }

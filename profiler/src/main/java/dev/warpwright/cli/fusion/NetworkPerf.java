@@ -14,24 +14,35 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cli.tuning.TuningStore;
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.measure.network.LibraryLayers;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.measure.network.ProgramFacts;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +59,12 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   interface Bench {
     /** Measures programs of a task beside each other; the sets that they went through. */
     NetworkBench.Result of(
-        NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress);
+        NetworkTask task,
+        List<NetworkProgram> programs,
+        @Nullable LibraryLayers library,
+        int rounds,
+        boolean sustained,
+        Progress progress);
   }
 
   /** Measures on the GPU here. */
@@ -66,10 +82,15 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   public Report perform(NetworkRequest request, Progress progress) {
     TuningDevice here = device.get();
     List<Report> reports = new ArrayList<>();
+    // Tasks that follow each other may be of one network.
+    ConstantStore store = new ConstantStore();
+    Graph network = null;
     try (DeviceQueue.Turn _ = here.turn("perf", progress)) {
       for (NetworkTask task : request.tasks()) {
+        store = task.graph() == network ? store : new ConstantStore();
+        network = task.graph();
         try {
-          reports.add(measure(task, request, here, progress));
+          reports.add(measure(task, request, here, store, progress));
         } catch (UserError | DeviceError e) {
           if (request.tasks().size() == 1) {
             throw e;
@@ -94,18 +115,33 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   }
 
   private Report measure(
-      NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
+      NetworkTask task,
+      NetworkRequest request,
+      TuningDevice here,
+      ConstantStore store,
+      Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target());
+    NetworkCandidates candidates =
+        new NetworkCandidates(task, here.target(), store, () -> products(here));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
-    Made chosen = candidates.chosen(preferred, () -> products(here));
+    Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
         .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
     NetworkBench.Result result =
-        bench.of(task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
+        bench.of(
+            task,
+            programs.stream().map(Made::program).toList(),
+            library(task, chosen),
+            request.rounds(),
+            !request.bursts(),
+            progress);
+    result.results().forEach(each -> tell(each, progress));
+    if (request.record()) {
+      record(task, candidates.names(), result.results(), request.database(), here, progress);
+    }
     List<NetworkResult> others =
         result.results().stream()
             .skip(1)
@@ -131,6 +167,21 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         .report();
   }
 
+  /** Of many tasks the report comes at the end, and may not come at all. */
+  private static void tell(NetworkResult result, Progress progress) {
+    if (result.times() != null) {
+      progress.say(
+          String.format(
+              Locale.ROOT,
+              "  %s: %.2f us in bursts, %.2f without rest",
+              result.name(),
+              result.times().micros(),
+              result.times().sustained()));
+    } else if (result.failure() != null) {
+      progress.say("  " + result.name() + ": " + OneLine.of(result.failure().message()));
+    }
+  }
+
   private static String why(Made chosen, @Nullable TuningRecord record, TuningDevice here) {
     if (record == null || !chosen.name().equals(NetworkRecords.name(record.point()))) {
       return "untuned: " + chosen.compiled().kernels().getFirst().why();
@@ -141,6 +192,53 @@ public final class NetworkPerf implements Action<NetworkRequest> {
             SourceHash.of(CudaPrinter.print(chosen.program().program(), here.target())),
             here.environment());
     return untested.isEmpty() ? "tuned" : "recorded with " + untested;
+  }
+
+  /** Writes down what came of ways that a search might try. */
+  private static void record(
+      NetworkTask task,
+      List<String> names,
+      List<NetworkResult> results,
+      Path file,
+      TuningDevice here,
+      Progress progress) {
+    Optional<DeviceSensors> sensors = sensors(here);
+    int clock = sensors.map(DeviceSensors::clockMhz).orElse(0);
+    int temperature = sensors.map(DeviceSensors::temperature).orElse(0);
+    try (TuningDatabase database = TuningStore.open(file, progress)) {
+      for (NetworkResult result : results) {
+        ProgramFacts facts = result.facts();
+        Outcome outcome =
+            result.failure() != null
+                ? result.failure()
+                : result.times() == null || result.error() == null
+                    ? null
+                    : new Outcome.Measured(
+                        result.times().micros(),
+                        result.times().burst().relativeSpread(),
+                        result.error().relative(),
+                        clock,
+                        temperature);
+        if (outcome != null && names.contains(result.name())) {
+          database.add(
+              new TuningRecord(
+                  task.key(),
+                  here.environment(),
+                  NetworkRecords.point(result.name()),
+                  facts == null ? "" : facts.sourceHash(),
+                  outcome,
+                  Instant.now()));
+        }
+      }
+    }
+  }
+
+  private static Optional<DeviceSensors> sensors(TuningDevice here) {
+    return CudaDriver.find().stream()
+        .flatMap(driver -> driver.devices().stream())
+        .filter(device -> device.name().equals(here.name()))
+        .findFirst()
+        .flatMap(DeviceSensors::open);
   }
 
   /** The fastest alternative that records know; null for none. */
@@ -154,19 +252,37 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static @Nullable GemmKernels products(TuningDevice here) {
-    // The device itself belongs to the bench.
-    try (Gpu gpu = Gpu.require(here.target())) {
-      return new GpuDevice(gpu).products();
-    }
+  /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
+  private static GemmKernels products(TuningDevice here) {
+    Environment all = here.environment();
+    return GemmKernels.of(
+            here.target(),
+            new Environment(all.target(), all.device(), all.driver(), "", ""),
+            here.multiprocessors())
+        .trusting();
+  }
+
+  /**
+   * What stands beside a network that takes several kernels: its GEMMs by a library. Null for
+   * others, which no library computes at their speed.
+   */
+  private static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
+    return chosen.compiled().kernels().size() > 1
+        ? LibraryChain.of(task.graph(), task.precision()).orElse(null)
+        : null;
   }
 
   static NetworkBench.Result onGpu(
-      NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress) {
+      NetworkTask task,
+      List<NetworkProgram> programs,
+      @Nullable LibraryLayers library,
+      int rounds,
+      boolean sustained,
+      Progress progress) {
     var data = NetworkReference.of(task);
     try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
-        NetworkBench bench = new NetworkBench(gpu, data, rounds, true, progress::say)) {
-      return bench.run(programs);
+        NetworkBench bench = new NetworkBench(gpu, data, rounds, sustained, progress::say)) {
+      return bench.run(programs, library);
     }
   }
 }

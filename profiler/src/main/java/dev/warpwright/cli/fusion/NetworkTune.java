@@ -13,7 +13,7 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.cli.tuning.TuningStore;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;
@@ -172,7 +172,13 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
       List<Made> made = new ArrayList<>();
       again.forEach(name -> candidates.make(name).ifPresent(made::add));
       NetworkBench.Result result =
-          bench.of(tuning.task(), made.stream().map(Made::program).toList(), rounds, progress);
+          bench.of(
+              tuning.task(),
+              made.stream().map(Made::program).toList(),
+              null,
+              rounds,
+              true,
+              progress);
       sets = result.sets();
       for (NetworkResult each : result.results()) {
         confirmed.add(each.name());

@@ -9,9 +9,23 @@ import java.util.List;
  * @param rounds of bursts
  * @param all whether all alternatives are measured, not the chosen one beside shared chaining
  * @param untuned whether records are ignored
+ * @param bursts whether nothing is timed without rest
+ * @param record whether what was measured is written to the database, as tuning does
  */
 public record NetworkRequest(
-    List<NetworkTask> tasks, Path database, int rounds, boolean all, boolean untuned) {
+    List<NetworkTask> tasks,
+    Path database,
+    int rounds,
+    boolean all,
+    boolean untuned,
+    boolean bursts,
+    boolean record) {
+  /** With times without rest, and nothing is written. */
+  public NetworkRequest(
+      List<NetworkTask> tasks, Path database, int rounds, boolean all, boolean untuned) {
+    this(tasks, database, rounds, all, untuned, false, false);
+  }
+
   public NetworkRequest {
     tasks = List.copyOf(tasks);
   }
