@@ -22,6 +22,7 @@ import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
@@ -113,12 +114,8 @@ final class LowerTiles {
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
     return switch (s) {
-      case Stmt.For f when f.kind() == ForKind.THREAD_BOUND && f.axis() != null -> {
-        if (!f.axis().isBlock() || !Exprs.isConst(f.min(), 0)) {
-          throw new LoweringException(
-              "loop " + f.var() + " is bound to " + f.axis().text() + ", not to blocks from 0");
-        }
-        bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
+      case Stmt.For f when GridLoops.is(f) -> {
+        bindings.add(GridLoops.binding(f));
         yield block(f.body(), bindings);
       }
       case Stmt.Alloc(Buffer buffer, Stmt body)

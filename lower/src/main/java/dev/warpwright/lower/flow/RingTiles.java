@@ -26,6 +26,7 @@ import dev.warpwright.lower.gpu.ResultTile;
 import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WorkItems;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -120,12 +121,8 @@ final class RingTiles {
   /** Down to what a block does. */
   private Stmt block(Stmt s) {
     return switch (s) {
-      case Stmt.For f when f.kind() == ForKind.THREAD_BOUND && f.axis() != null -> {
-        if (!f.axis().isBlock() || !Exprs.isConst(f.min(), 0)) {
-          throw new LoweringException(
-              "loop " + f.var() + " over tiles is not bound to a block index from 0");
-        }
-        bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
+      case Stmt.For f when GridLoops.is(f) -> {
+        bindings.add(GridLoops.binding(f));
         yield block(f.body());
       }
       case Stmt.Alloc(Buffer buffer, Stmt body) -> {

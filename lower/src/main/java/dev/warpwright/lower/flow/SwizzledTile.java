@@ -51,7 +51,7 @@ final class SwizzledTile {
         OperandRing.alignment(width, bytes));
   }
 
-  /** The tile for reads of single elements across its rows ({@link OperandRing#gathered}). */
+  /** The tile for reads of single elements across its rows ({@link OperandRing#gathering}). */
   static @Nullable Buffer gathered(Buffer tile) {
     Buffer swizzled = of(tile);
     return swizzled == null

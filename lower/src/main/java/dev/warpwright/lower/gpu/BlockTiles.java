@@ -14,6 +14,7 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public final class BlockTiles {
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(body, threads);
     body = told(listener, "SharedLayouts", program, SharedLayouts.apply(body));
     SharedPlan plan = SharedPlan.of(body);
-    body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).apply(body));
+    body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).in(body));
     body = new TilesToThreads(new ThreadCode(thread, threads, layouts)).stmt(body);
     Kernel kernel =
         new Kernel(
@@ -74,17 +75,8 @@ public final class BlockTiles {
 
   private static Stmt takeBindings(Stmt body, List<ThreadBinding> bindings) {
     return switch (body) {
-      case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND && loop.axis() != null -> {
-        ThreadAxis axis = loop.axis();
-        if (!axis.isBlock()) {
-          throw new LoweringException(
-              "a tile program binds block indices only, not " + axis.text());
-        }
-        if (!Exprs.isConst(loop.min(), 0)) {
-          throw new LoweringException(
-              "loop " + loop.var() + " bound to " + axis.text() + " starts at " + loop.min());
-        }
-        bindings.add(new ThreadBinding(axis, loop.var(), loop.extent()));
+      case Stmt.For loop when GridLoops.is(loop) -> {
+        bindings.add(GridLoops.binding(loop));
         yield takeBindings(loop.body(), bindings);
       }
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 ->

@@ -51,25 +51,19 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   }
 
   /**
-   * The ring for a tile whose rows lie across K, of elements that ldmatrix cannot transpose: lanes
-   * read single elements of four rows, as many apart as a register holds elements, from eight
-   * columns. Its swizzle puts these into different banks.
-   *
-   * @throws LoweringException if its rows fit no swizzle
+   * Whether a product reads single elements of a tile: its rows lie across K, and {@code ldmatrix}
+   * cannot transpose elements that are not of 16 bits.
    */
-  public static OperandRing gathered(Buffer tile, long stages) {
-    OperandRing ring = of(tile, stages);
-    return ring.withSwizzle(gathering(ring.width, tile.dtype().bytes()));
-  }
-
-  /** Whether that is how a product reads a tile. */
   public static boolean isGathered(Stmt.TileMma mma, Buffer tile) {
     boolean across =
         mma.a().buffer() == tile ? mma.transposeA() : mma.b().buffer() == tile && !mma.transposeB();
     return across && tile.dtype().bytes() != 2;
   }
 
-  /** The swizzle for such reads of rows of so many elements. */
+  /**
+   * The swizzle for such reads of rows of so many elements. Lanes read elements of four rows, as
+   * many apart as a register holds elements, from eight columns: these are in different banks.
+   */
   public static Swizzle gathering(long width, int bytes) {
     int log = Long.numberOfTrailingZeros(width);
     // Eight columns of words are 32 bytes, of bytes 8: half of the least that copies move.

@@ -178,10 +178,13 @@ class BlockLoweringTest {
     computes(func, GpuTarget.SM_80, table);
   }
 
-  /** Two pipelined loops of one item through one ring, the second one's rows not so aligned. */
+  /**
+   * Two pipelined loops of one item through one ring, the second one's rows not so aligned. The
+   * last step of each reads a stage that whoever comes next fills first.
+   */
   private static final String TWO =
       """
-      primfunc two(A: f16[64, 72], B: f16[32, 72], D: f16[64, 102], E: f16[32, 102], C: f32[64, 32])
+      primfunc two(A: f16[64, 104], B: f16[32, 104], D: f16[64, 102], E: f16[32, 102], C: f32[64, 32])
           [threads = 64] {
         bind bx: blockIdx.x in 1 {
           alloc As: f16[32, 32] shared
@@ -189,7 +192,7 @@ class BlockLoweringTest {
           persistent t in 2 {
             alloc acc: f32[32, 32] fragment
             tile.fill acc[0 +: 32, 0 +: 32] = 0.0f32
-            pipeline k in (72 + 31) / 32 [stages = 3] {
+            pipeline k in (104 + 31) / 32 [stages = 3] {
               tile.copy As[0 +: 32, 0 +: 32] <- A[t * 32 +: 32, k * 32 +: 32]
               tile.copy Bs[0 +: 32, 0 +: 32] <- B[0 +: 32, k * 32 +: 32]
               tile.mma acc[0 +: 32, 0 +: 32] += As[0 +: 32, 0 +: 32] * Bs[0 +: 32, 0 +: 32]^T
@@ -214,6 +217,13 @@ class BlockLoweringTest {
     // In each of the steps of both, between the loops, and behind the item.
     assertThat(texts.get("LowerPipes").split("sync_threads\\(\\)", -1)).hasSize(5);
     assertThat(texts.get("Simplify")).contains("cp.async.16").contains("cp.async.4");
+  }
+
+  /** Whatever loop is around: its next round begins behind a barrier. */
+  @Test
+  void aLoopAroundThatIsNotPersistent() {
+    String text = TWO.replace("persistent t", "for t");
+    computes(FlowPrograms.parse(text), GpuTarget.SM_80, List.of());
   }
 
   @Test
