@@ -123,6 +123,16 @@ class RegisterChainTest {
         .doesNotContain("columns=");
   }
 
+  /** What ptxas places without spills: 158 and 118 registers of 168 and 128. */
+  @Test
+  void aBiasCostsNoWarpgroup() {
+    assertThat(first(graph("mlp:128,128,128,128,128:relu", true)))
+        .isEqualTo("register chaining consumers=3 prefetch=1 stages=1")
+        .isEqualTo(first(graph("mlp:128,128,128,128,128:relu", false)));
+    assertThat(first(graph("mlp:96,96,96,96,96,96,96:relu", true)))
+        .isEqualTo("register chaining consumers=4 prefetch=1 stages=1");
+  }
+
   private static String first(Graph graph) {
     return NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16).getFirst().name();
   }
