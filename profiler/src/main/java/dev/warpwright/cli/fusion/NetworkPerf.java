@@ -205,7 +205,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
    * What stands beside a network that is too wide for one kernel: its GEMMs by a library. Null for
    * others, which no library computes at their speed.
    */
-  private static @Nullable LibraryLayers library(NetworkTask task) {
+  static @Nullable LibraryLayers library(NetworkTask task) {
     return task.isWide() ? LibraryChain.of(task.graph(), task.precision()).orElse(null) : null;
   }
 
