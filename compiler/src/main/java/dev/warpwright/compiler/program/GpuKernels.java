@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -76,13 +77,25 @@ final class GpuKernels {
         : List.of();
   }
 
-  /** Whether some way might carry a network through registers. */
-  boolean isChained(StageGroup group) {
-    return target.hasHopper()
-        ? !chains(group).isEmpty()
-        : WarpTiling.refusal(group, target).isEmpty()
-            && !WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
-                .isEmpty();
+  /**
+   * How one kernel would carry a network, as far as shapes tell.
+   *
+   * @param chain the network as registers carry it
+   * @param group the same as shared memory does
+   */
+  FusionTimes.Way way(StageGroup chain, StageGroup group, int rows) {
+    boolean chained =
+        target.hasHopper()
+            ? !chains(chain).isEmpty()
+            : WarpTiling.refusal(chain, target).isEmpty()
+                && !WarpTiling.candidates(chain, target, DeviceCatalogue.multiprocessors(target))
+                    .isEmpty();
+    if (chained) {
+      return FusionTimes.Way.REGISTERS;
+    }
+    return tiles(group).stream().anyMatch(tiling -> fills(tiling, rows))
+        ? FusionTimes.Way.TILES
+        : FusionTimes.Way.SHARED;
   }
 
   /**
@@ -244,34 +257,81 @@ final class GpuKernels {
                 FRAGMENT_REGISTERS);
         continue;
       }
-      Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
-      long shared = largestShared(scheduled.tiles());
-      if (shared <= target.sharedPerBlock()) {
-        Kernel kernel = GpuLowering.lower(scheduled.tiles());
-        shared = KernelResources.of(kernel).sharedBytes();
-        if (shared <= target.sharedPerBlock()) {
-          String why =
-              String.format(
-                  Locale.ROOT,
-                  "activations of %d rows fit into shared memory (%d of %d bytes), so no"
-                      + " intermediate leaves the chip; not in registers, for %s",
-                  tiling.rows(),
-                  shared,
-                  target.sharedPerBlock(),
-                  unchained);
-          return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
-        }
+      Fused fused = rowBlock(group, tiling, unchained);
+      if (fused.kernel() != null) {
+        return fused;
       }
-      refusal =
-          String.format(
-              Locale.ROOT,
-              "activations of %d rows and slices of the weights take %d bytes of shared memory, a"
-                  + " block has %d",
-              tiling.rows(),
-              shared,
-              target.sharedPerBlock());
+      refusal = fused.why();
     }
     return new Fused(null, refusal);
+  }
+
+  /**
+   * The same in one way.
+   *
+   * @param unchained why activations are not in registers
+   */
+  Fused rowBlock(StageGroup group, GpuTiling tiling, String unchained) {
+    Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
+    long shared = largestShared(scheduled.tiles());
+    if (shared <= target.sharedPerBlock()) {
+      Kernel kernel = GpuLowering.lower(scheduled.tiles());
+      shared = KernelResources.of(kernel).sharedBytes();
+      if (shared <= target.sharedPerBlock()) {
+        String why =
+            String.format(
+                Locale.ROOT,
+                "activations of %d rows fit into shared memory (%d of %d bytes), so no"
+                    + " intermediate leaves the chip; not in registers, for %s",
+                tiling.rows(),
+                shared,
+                target.sharedPerBlock(),
+                unchained);
+        return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
+      }
+    }
+    return new Fused(
+        null,
+        String.format(
+            Locale.ROOT,
+            "activations of %d rows and slices of the weights take %d bytes of shared memory, a"
+                + " block has %d",
+            tiling.rows(),
+            shared,
+            target.sharedPerBlock()));
+  }
+
+  /** Tiles of registers for a network without tensor cores, the presumably fastest first. */
+  List<GpuTiling> tiles(StageGroup group) {
+    return instruction.equals("fma") && !group.products().isEmpty()
+        ? GpuTiling.tiles(group, target)
+        : List.of();
+  }
+
+  /** Whether so many rows are a tile for each multiprocessor. */
+  boolean fills(GpuTiling tiling, int rows) {
+    return rows > (DeviceCatalogue.multiprocessors(target) - 1L) * tiling.rows();
+  }
+
+  /**
+   * All stages in one kernel over tiles of rows: by tiles of registers, if they keep the device
+   * busy, or else in the first way that fits.
+   *
+   * @param rows to be fast for
+   * @param fast whether a kernel compiles to what it is meant to be
+   */
+  Fused rowBlock(StageGroup group, int rows, String unchained, Predicate<Kernel> fast) {
+    int tried = 0;
+    for (GpuTiling tiling : tiles(group)) {
+      if (fills(tiling, rows) && tried < MOST_TRIED) {
+        Fused fused = rowBlock(group, tiling, unchained);
+        if (fused.kernel() != null && fast.test(fused.kernel().kernel())) {
+          return fused;
+        }
+        tried++;
+      }
+    }
+    return rowBlock(group, unchained);
   }
 
   /**

@@ -138,7 +138,7 @@ public final class NetworkCompiler {
                   "it was measured to be the fastest")
               .map(WideNetwork.Planned::program);
     }
-    return alternatives(graph, target, precision).stream()
+    return alternatives(graph, target, precision, rows).stream()
         .filter(alternative -> alternative.name().equals(name))
         .findFirst()
         .flatMap(alternative -> alternative.compile().get());
@@ -168,7 +168,12 @@ public final class NetworkCompiler {
         precision,
         target,
         rows,
-        new GpuKernels(target, precision).isChained(Chain.of(graph, precision).group()));
+        new GpuKernels(target, precision)
+            .way(Chain.of(graph, precision).group(), fusedGroup(network), rows));
+  }
+
+  private static StageGroup fusedGroup(NetworkFunction network) {
+    return StageGroup.split(network, Partition.fused(network)).getFirst();
   }
 
   private static NetworkFunction plain(Graph graph, Precision precision) {
@@ -205,7 +210,13 @@ public final class NetworkCompiler {
     Chain chain = Chain.of(graph, precision);
     List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
     Optional<FusionTimes> expected =
-        FusionTimes.of(network, layers, precision, target, rows, kernels.isChained(chain.group()));
+        FusionTimes.of(
+            network,
+            layers,
+            precision,
+            target,
+            rows,
+            kernels.way(chain.group(), fusedGroup(network), rows));
     boolean byLayer = expected.map(FusionTimes::areLayersFaster).orElse(false);
     if (byLayer && products != null) {
       Optional<CompiledProgram> gemms =
@@ -232,7 +243,7 @@ public final class NetworkCompiler {
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : kernels.rowBlock(groups.getFirst(), chained.why());
+            : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -307,7 +318,7 @@ public final class NetworkCompiler {
       Precision precision,
       int rows,
       Supplier<GemmKernels> products) {
-    List<Alternative> alternatives = new ArrayList<>(alternatives(graph, target, precision));
+    List<Alternative> alternatives = alternatives(graph, target, precision, rows);
     Optional<FusionTimes> expected = expected(graph, target, precision, rows);
     if (!expected.map(FusionTimes::mightLayersBeFaster).orElse(false)
         || products(graph, precision, rows).isEmpty()) {
@@ -339,6 +350,16 @@ public final class NetworkCompiler {
    * first that compiles.
    */
   public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
+    return alternatives(graph, target, precision, Integer.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #alternatives(Graph, GpuTarget, Precision)}.
+   *
+   * @param rows to be fast for: ways that leave multiprocessors without rows come last
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
     NetworkFunction network = plain(graph, precision);
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
@@ -369,6 +390,20 @@ public final class NetworkCompiler {
                       List.of(chain.group()),
                       kernels.warpChain(chain.group(), tiling, constants(chain.network())))));
     }
+    List<Alternative> idle = new ArrayList<>();
+    for (GpuTiling tiling : kernels.tiles(group)) {
+      (kernels.fills(tiling, rows) ? alternatives : idle)
+          .add(
+              new Alternative(
+                  GpuKernels.SHARED_CHAINING + " " + tiling.text(),
+                  () ->
+                      optional(
+                          network,
+                          precision,
+                          target,
+                          groups,
+                          kernels.rowBlock(group, tiling, "that is another way"))));
+    }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
@@ -379,6 +414,7 @@ public final class NetworkCompiler {
                     target,
                     groups,
                     kernels.rowBlock(group, "that is another way"))));
+    alternatives.addAll(idle);
     return alternatives;
   }
 

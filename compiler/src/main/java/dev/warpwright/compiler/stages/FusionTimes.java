@@ -25,6 +25,16 @@ import java.util.Optional;
  * @param layers microseconds with a GEMM for each layer
  */
 public record FusionTimes(double oneKernel, double layers) {
+  /** How one kernel passes activations on. */
+  public enum Way {
+    /** Each warp or warpgroup keeps its rows in registers. */
+    REGISTERS,
+    /** Through shared memory, each thread with a tile of products. */
+    TILES,
+    /** Through shared memory, as it comes. */
+    SHARED
+  }
+
   /** How much faster layers must be: they are for one number of rows, and each is launched. */
   private static final double WORTH = 0.9;
 
@@ -54,6 +64,9 @@ public record FusionTimes(double oneKernel, double layers) {
   private static final double CHAIN_LAYER_US = 0.4;
 
   private static final int CHAIN_ROWS = 64;
+
+  /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
+  private static final double TILES_REACHED = 0.65;
 
   /** Bytes of weights that a block of a chain takes in, in a microsecond, by bulk copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;
@@ -90,7 +103,7 @@ public record FusionTimes(double oneKernel, double layers) {
    * Of a network for so many rows, on the largest device of a target; empty where there is no such
    * device, or it has no rate for the precision.
    *
-   * @param chained whether registers can carry it
+   * @param way in which one kernel would carry it
    */
   public static Optional<FusionTimes> of(
       NetworkFunction network,
@@ -98,14 +111,20 @@ public record FusionTimes(double oneKernel, double layers) {
       Precision precision,
       GpuTarget target,
       long rows,
-      boolean chained) {
+      Way way) {
     Optional<DeviceModel> device = DeviceCatalogue.largest(target);
     if (device.isEmpty() || !precision.supportedBy(device.get())) {
       return Optional.empty();
     }
     Work work = new Work(network, precision, device.get(), rows);
     return Optional.of(
-        new FusionTimes(chained ? work.chained() : work.throughShared(), work.byLayer(layers)));
+        new FusionTimes(
+            switch (way) {
+              case REGISTERS -> work.chained();
+              case TILES -> work.byTiles();
+              case SHARED -> work.throughShared();
+            },
+            work.byLayer(layers)));
   }
 
   /** A network and where it runs. */
@@ -154,6 +173,11 @@ public record FusionTimes(double oneKernel, double layers) {
       tile = Math.max(tile, weights() / CHAIN_BYTES_PER_US);
       double all = Math.max(moved(ends() + weights()), flops(rows) / (CHAIN_REACHED * peak()));
       return Math.max(tile, all);
+    }
+
+    double byTiles() {
+      double all = Math.max(moved(ends() + weights()), flops(rows) / (TILES_REACHED * peak()));
+      return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
     }
 
     double throughShared() {

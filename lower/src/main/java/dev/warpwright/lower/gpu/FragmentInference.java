@@ -277,7 +277,8 @@ public final class FragmentInference {
 
   /**
    * Threads in a grid of threadsM × threadsN, each with runs of {@code vec} columns that a grid
-   * width apart repeat.
+   * width apart repeat, and rows next to each other; or, if {@code spread}, a grid height apart:
+   * rows of neighbouring threads, which they read together, then lie in different banks.
    */
   private FragmentLayout fma(Buffer c, long rows, long cols, Attrs attrs) {
     long threadsM = attrs.getLong("threadsM", 1);
@@ -289,14 +290,15 @@ public final class FragmentInference {
     require(
         c, threadsM * threadsN <= threads, threadsM + "x" + threadsN + " threads in " + threads);
     long rowsEach = rows / threadsM;
+    boolean spread = attrs.getLong("spread", 0) == 1;
     return new FragmentLayout(
         rows,
         cols,
-        List.of(new Digit(threadsN, 0, vec), new Digit(threadsM, rowsEach, 0)),
+        List.of(new Digit(threadsN, 0, vec), new Digit(threadsM, spread ? 1 : rowsEach, 0)),
         List.of(
             new Digit(vec, 0, 1),
             new Digit(cols / threadsN / vec, 0, threadsN * vec),
-            new Digit(rowsEach, 1, 0)));
+            new Digit(rowsEach, spread ? threadsM : 1, 0)));
   }
 
   private static void require(Buffer c, boolean holds, String what) {
