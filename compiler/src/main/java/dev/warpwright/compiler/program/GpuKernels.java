@@ -77,6 +77,13 @@ final class GpuKernels {
         : List.of();
   }
 
+  /** Why registers do not carry a network; empty if nothing is known to be in the way. */
+  String unchained(StageGroup group) {
+    return target.hasHopper()
+        ? ChainTiling.refusal(group, target)
+        : WarpTiling.refusal(group, target);
+  }
+
   /**
    * How one kernel would carry a network, as far as shapes tell.
    *

@@ -227,7 +227,8 @@ public final class NetworkCompiler {
                   precision,
                   kernels,
                   products,
-                  expected.map(FusionTimes::text).orElse(""))
+                  expected.map(FusionTimes::text).orElse("")
+                      + unchained(kernels.unchained(chain.group())))
               .map(WideNetwork.Planned::program);
       if (gemms.isPresent()) {
         return gemms.get();
@@ -282,6 +283,10 @@ public final class NetworkCompiler {
         groups,
         compiled,
         network.constants().stream().map(PackedConstant::plain).toList());
+  }
+
+  private static String unchained(String why) {
+    return why.isEmpty() ? "" : ", not in registers, for " + why;
   }
 
   /** A network as registers carry it: products of few inputs are formulas. */
