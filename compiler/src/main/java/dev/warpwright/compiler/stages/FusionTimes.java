@@ -46,9 +46,9 @@ public record FusionTimes(double oneKernel, double layers) {
   /** What GEMMs with long sums reach of the device's rate, and for how long a sum half of it. */
   private static final double GEMM_REACHED = 0.78;
 
-  private static final double GEMM_HALF = 128;
+  private static final double GEMM_HALF = 180;
 
-  private static final double SIMT_REACHED = 0.85;
+  private static final double SIMT_REACHED = 0.72;
   private static final double SIMT_HALF = 24;
 
   /** What copies reach. */
@@ -66,7 +66,7 @@ public record FusionTimes(double oneKernel, double layers) {
   private static final int CHAIN_ROWS = 64;
 
   /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
-  private static final double TILES_REACHED = 0.65;
+  private static final double TILES_REACHED = 0.6;
 
   /** Bytes of weights that a block of a chain takes in, in a microsecond, by bulk copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;
