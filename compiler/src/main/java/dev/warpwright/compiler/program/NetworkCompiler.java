@@ -125,18 +125,11 @@ public final class NetworkCompiler {
       int rows,
       @Nullable GemmKernels products,
       String name) {
-    if (name.equals(GEMM_PER_LAYER)) {
+    if (isPerLayer(name)) {
       return products == null
           ? Optional.empty()
-          : WideNetwork.plan(
-                  plain(graph, precision),
-                  rows,
-                  target,
-                  precision,
-                  new GpuKernels(target, precision),
-                  products,
-                  "it was measured to be the fastest")
-              .map(WideNetwork.Planned::program);
+          : perLayer(
+              graph, target, precision, rows, products, "it was measured to be the fastest", name);
     }
     return alternatives(graph, target, precision, rows).stream()
         .filter(alternative -> alternative.name().equals(name))
@@ -146,6 +139,14 @@ public final class NetworkCompiler {
 
   /** How a network is computed with a GEMM of the families for each of its layers. */
   public static final String GEMM_PER_LAYER = "GEMM per layer";
+
+  /** The same with launches that overlap, however many rows they have. */
+  private static final String OVERLAPPING_LAYERS = GEMM_PER_LAYER + " overlap=1";
+
+  /** Whether a way has a GEMM for each layer, and so is for one row count. */
+  public static boolean isPerLayer(String name) {
+    return name.equals(GEMM_PER_LAYER) || name.equals(OVERLAPPING_LAYERS);
+  }
 
   /**
    * Whether a network is expected to be faster with a GEMM for each layer than as one kernel, so
@@ -228,7 +229,8 @@ public final class NetworkCompiler {
                   kernels,
                   products,
                   expected.map(FusionTimes::text).orElse("")
-                      + unchained(kernels.unchained(chain.group())))
+                      + unchained(kernels.unchained(chain.group())),
+                  false)
               .map(WideNetwork.Planned::program);
       if (gemms.isPresent()) {
         return gemms.get();
@@ -252,7 +254,7 @@ public final class NetworkCompiler {
     }
     if (fused.kernel() == null && products != null) {
       Optional<WideNetwork.Planned> gemms =
-          WideNetwork.plan(network, rows, target, precision, kernels, products, why);
+          WideNetwork.plan(network, rows, target, precision, kernels, products, why, false);
       if (gemms.isPresent()) {
         return gemms.get().program();
       }
@@ -329,25 +331,44 @@ public final class NetworkCompiler {
         || products(graph, precision, rows).isEmpty()) {
       return alternatives;
     }
-    Alternative layers =
-        new Alternative(
-            GEMM_PER_LAYER,
-            () -> {
-              try (GemmKernels kernels = products.get()) {
-                return WideNetwork.plan(
-                        plain(graph, precision),
-                        rows,
-                        target,
-                        precision,
-                        new GpuKernels(target, precision),
-                        kernels,
-                        expected.map(FusionTimes::text).orElse("that is another way"))
-                    .map(WideNetwork.Planned::program);
-              }
-            });
+    String why = expected.map(FusionTimes::text).orElse("that is another way");
+    List<Alternative> layers = new ArrayList<>();
+    for (String name :
+        target.hasHopper()
+            ? List.of(GEMM_PER_LAYER, OVERLAPPING_LAYERS)
+            : List.of(GEMM_PER_LAYER)) {
+      layers.add(
+          new Alternative(
+              name,
+              () -> {
+                try (GemmKernels kernels = products.get()) {
+                  return perLayer(graph, target, precision, rows, kernels, why, name);
+                }
+              }));
+    }
     boolean first = expected.map(FusionTimes::areLayersFaster).orElse(false);
-    alternatives.add(first ? 0 : Math.min(BESIDE, alternatives.size() - 1), layers);
+    alternatives.addAll(first ? 0 : Math.min(BESIDE, alternatives.size() - 1), layers);
     return alternatives;
+  }
+
+  private static Optional<CompiledProgram> perLayer(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      GemmKernels products,
+      String why,
+      String name) {
+    return WideNetwork.plan(
+            plain(graph, precision),
+            rows,
+            target,
+            precision,
+            new GpuKernels(target, precision),
+            products,
+            why,
+            name.equals(OVERLAPPING_LAYERS))
+        .map(WideNetwork.Planned::program);
   }
 
   /**
