@@ -71,22 +71,12 @@ import org.jspecify.annotations.Nullable;
  * {@link PlanPipes}: weights are still copied from parameters.
  */
 public final class PackConstants {
-  /** Where the bits of a column go, by their weights: the inverse of {@link #column}. */
-  private static final int[] BITS_OF_32 = {1, 8, 16, 2, 4};
-
-  private static final int[] BITS_OF_16 = {1, 8, 2, 4};
-
-  /** The same of columns in tf32 that come from memory, and from accumulators. */
-  private static final int[] BITS_OF_ROWS = {4, 8, 1, 2};
-
-  private static final int[] BITS_OF_SUMS = {4, 1, 2, 8};
-
   private final Set<Buffer> constants;
   private final Set<Buffer> written;
   private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
   private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
-  private final Map<Buffer, int[]> permutedColumns = new LinkedHashMap<>();
+  private final Map<Buffer, ColumnOrder> permutedColumns = new LinkedHashMap<>();
   private final Set<Buffer> permutedRows = new LinkedHashSet<>();
 
   /** Weights in the order of the registers of warps' products. */
@@ -224,29 +214,28 @@ public final class PackConstants {
     Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int d = 0; d < constant.rank(); d++) {
-      int[] bits = d == 1 ? permutedColumns.get(constant) : null;
+      ColumnOrder order = d == 1 ? permutedColumns.get(constant) : null;
       if (d == 0 && permutedRows.contains(constant)) {
-        bits = bits(constant.extent(0));
+        order = order(constant.extent(0));
       }
-      dimensions.add(modes(packed, d, bits));
+      dimensions.add(modes(packed, d, order));
     }
     return new Form(packed, new Layout(dimensions, Swizzle.NONE), tf32);
   }
 
   /** Where the coordinates of a dimension go, in elements of the packed buffer. */
-  private static List<Mode> modes(Buffer packed, int dimension, int @Nullable [] bits) {
+  private static List<Mode> modes(Buffer packed, int dimension, @Nullable ColumnOrder order) {
     long extent = packed.extent(dimension);
-    if (bits == null) {
+    if (order == null) {
       return packed.layout() == null
           ? List.of(new Mode(extent, offset(packed, dimension, 1)))
           : packed.layout().dimensions().get(dimension);
     }
     List<Mode> modes = new ArrayList<>();
-    int group = 1 << bits.length;
-    for (int weight : bits) {
+    for (int weight : order.weights()) {
       modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
-    modes.add(new Mode(extent / group, offset(packed, dimension, group)));
+    modes.add(new Mode(extent / order.group(), offset(packed, dimension, order.group())));
     return modes;
   }
 
@@ -284,45 +273,13 @@ public final class PackConstants {
     }
   }
 
-  /** Columns that are permuted among each other: a thread has a quarter of them, 16 bytes. */
+  /** p of the class's description: of 4 columns, or 8, a thread has 16 bytes of rows, or 8. */
+  private ColumnOrder order(long columns) {
+    return columns % 32 == 0 && rounded.isEmpty() ? ColumnOrder.OF_32 : ColumnOrder.OF_16;
+  }
+
   private int group(long columns) {
-    return columns % 32 == 0 && rounded.isEmpty() ? 32 : 16;
-  }
-
-  private int[] bits(long columns) {
-    return group(columns) == 32 ? BITS_OF_32 : BITS_OF_16;
-  }
-
-  /** The column of rows by 16 bytes that stands at a place of an operand in tf32. */
-  private static Expr columnOfRow(Expr at) {
-    Expr thread = Exprs.mul(Exprs.mod(at, 4), 4);
-    Expr step = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-    Expr half = Exprs.div(Exprs.mod(at, 8), 4);
-    Expr group = Exprs.mul(Exprs.div(at, 16), 16);
-    return Exprs.add(Exprs.add(group, thread), Exprs.add(step, half));
-  }
-
-  /** The column of accumulators that stands at a place of an operand in tf32. */
-  private static Expr columnOfSum(Expr at) {
-    Expr group = Exprs.mul(Exprs.div(at, 8), 8);
-    Expr thread = Exprs.mul(Exprs.mod(at, 4), 2);
-    return Exprs.add(Exprs.add(group, thread), Exprs.div(Exprs.mod(at, 8), 4));
-  }
-
-  /** The column that stands at a place of so many: p of the class's description. */
-  private Expr column(Expr at, long columns) {
-    if (group(columns) == 16) {
-      Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
-      Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
-      Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-      return Exprs.add(Exprs.add(groups, quarter), Exprs.add(half, Exprs.mod(at, 2)));
-    }
-    Expr group = Exprs.mul(Exprs.div(at, 32), 32);
-    Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
-    Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
-    Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-    Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
-    return Exprs.add(sum, Exprs.mod(at, 2));
+    return order(columns).group();
   }
 
   /** Whether products take elements of its type from registers. */
@@ -380,15 +337,14 @@ public final class PackConstants {
     if (!permute && pairs && !wide && !copy.attrs().has("prefetch")) {
       return;
     }
+    ColumnOrder order = wide ? ColumnOrder.TF32_ROWS : order(a.extent(1));
     if (permute) {
-      int[] bits = wide ? BITS_OF_ROWS : bits(a.extent(1));
-      weights.forEach(weight -> permutedColumns.put(weight, bits));
+      weights.forEach(weight -> permutedColumns.put(weight, order));
     }
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr at = wide ? columnOfRow(k) : column(k, a.extent(1));
-    Expr from = new Expr.Load(rows, List.of(r, permute ? at : k));
+    Expr from = new Expr.Load(rows, List.of(r, permute ? order.column(k) : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
@@ -478,7 +434,7 @@ public final class PackConstants {
     }
     if (permuteRows(map, h.extent(1))) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), h.extent(1)));
+      List<Expr> at = List.of(map.vars().get(0), order(h.extent(1)).column(map.vars().get(1)));
       Expr value = atColumns(map, store.value(), h.extent(1));
       replaced.put(map, with(map, new Stmt.Store(h, at, value)));
     }
@@ -514,7 +470,7 @@ public final class PackConstants {
       weights.add(weight);
     }
     if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, h.extent(1))) {
-      weights.forEach(weight -> permutedColumns.put(weight, bits(h.extent(1))));
+      weights.forEach(weight -> permutedColumns.put(weight, order(h.extent(1))));
       replaced.put(
           map,
           with(
@@ -555,9 +511,11 @@ public final class PackConstants {
       weights.add(weight);
     }
     if (reads[0] && !reads[1] && weights.stream().allMatch(w -> isReadBy(w, readers))) {
-      weights.forEach(weight -> permutedColumns.put(weight, BITS_OF_SUMS));
+      weights.forEach(weight -> permutedColumns.put(weight, ColumnOrder.TF32_SUMS));
       Var column = map.vars().get(1);
-      Expr value = Substitution.ofVars(Map.of(column, columnOfSum(column))).expr(store.value());
+      Expr value =
+          Substitution.ofVars(Map.of(column, ColumnOrder.TF32_SUMS.column(column)))
+              .expr(store.value());
       replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
@@ -608,7 +566,7 @@ public final class PackConstants {
             && buffer.scope() == Scope.GLOBAL
             && first(map, indices.getLast()) instanceof Expr first) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), columns)));
+          at.set(at.size() - 1, Exprs.add(first, order(columns).column(map.vars().get(1))));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);
