@@ -1,25 +1,29 @@
 #!/usr/bin/env bash
-# Feed-forward blocks as `run` computes them, verified whole and timed, on an H100 or H200:
-#   ffn.sh DIST OUT    DIST is the unpacked distribution; a line of JSON a block in OUT/ffn.jsonl
-# Plain and gated blocks of 4096 -> 14336 -> 4096 in bf16 at 1 to 4096 rows, in bursts and without rest. Beside them what `plan` expects.
-# About four minutes. Exit code 1 if anything is wrong.
+# Feed-forward blocks as `run` computes them, verified whole, beside what people would use, on an H100 or H200:
+#   ffn.sh WARPWRIGHT OUT [TASKS]
+# WARPWRIGHT is the command; OUT a folder for what is said, as JSON and as a table; TASKS a file of blocks, by default ffn.txt beside
+# this script. Ours and cuBLASLt (a GEMM a layer with its epilogues, the fastest of its suggestions) take turns in one process;
+# PyTorch, eager and compiled, follows. All in CUDA graphs of 12 launches, in bursts of 8 ms after a rest of 40 ms. From the environment:
+#   PERF           more options for 'perf', by default --bursts; with PERF= it is timed without rest too
+#   SECONDS_TORCH  begin no block in PyTorch after so many seconds (180); 0: without PyTorch
+#   PYTHON         with PyTorch (python3)
+# Exit code 1 if any result is wrong, 3 if ours could not be measured.
 set -u
-ww=${1:?the unpacked distribution}/bin/warpwright out=${2:?a folder}
+ww=${1:?the command warpwright} out=${2:?a folder}
+here=$(cd "$(dirname "$0")" && pwd)
+tasks=${3:-$here/ffn.txt}
 mkdir -p "$out" || exit 2
-: >"$out/ffn.jsonl"
-failed=0
-for gated in 0 1; do
-  for rows in 1 16 64 256 1024 4096; do
-    block=(ffn "M=$rows" D=4096 H=14336 "gated=$gated" dtype=bf16)
-    echo "== ${block[*]}"
-    "$ww" plan "${block[@]}" --target sm_90a 2>>"$out/stderr" | tail -3
-    if "$ww" perf "${block[@]}" --json 2>>"$out/stderr" >"$out/one.json"; then
-      cat "$out/one.json" >>"$out/ffn.jsonl"
-      sed -nE 's/.*"timeUs": *([0-9.]+).*"relError": *([0-9.e-]+).*/  \1 us, relative error \2/p' "$out/one.json" | head -1
-    else
-      failed=1
-      tail -2 "$out/stderr"
-    fi
-  done
-done
-exit "$failed"
+# shellcheck disable=SC2086
+"$ww" perf --file "$tasks" --json ${PERF---bursts} >"$out/warpwright.json" 2>"$out/warpwright.log"
+code=$?
+[[ $code == 0 ]] || tail -n 3 "$out/warpwright.log" >&2
+python=${PYTHON:-python3} limit=${SECONDS_TORCH:-180}
+rm -f "$out/torch.jsonl"
+if [[ $limit != 0 ]] && "$python" -c 'import torch' 2>/dev/null; then
+  timeout $((limit + 60)) "$python" "$here/baselines/ffn_torch.py" --seconds "$limit" "$tasks" >"$out/torch.jsonl" 2>"$out/torch.log" ||
+    echo "ffn_torch.py: exit code $?; see $out/torch.log" >&2
+else
+  echo "without PyTorch" >&2
+fi
+"$python" "$here/ffn.py" "$out" | tee "$out/table.txt"
+exit "$code"

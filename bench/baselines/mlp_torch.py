@@ -128,19 +128,19 @@ class Contestant:
         return float((out[rows].double() - expected).norm() / expected.norm())
 
 
-def measure(task, rounds, modes):
+def measure(task, make, rounds, modes):
     dtype = TYPES[task["dtype"]]
     torch.backends.cuda.matmul.allow_tf32 = task["dtype"] == "tf32"
     torch.manual_seed(task["seed"])
-    network = Network(task).to("cuda", dtype).eval()
+    network = make(task).to("cuda", dtype).eval()
     # In f64, with the weights as they were rounded.
-    network64 = Network(task).to("cuda", dtype).double().eval()
+    network64 = make(task).to("cuda", dtype).double().eval()
     widths, rows = task["widths"], task["rows"]
     bytes_of = (widths[0] + widths[-1]) * rows * torch.finfo(dtype).bits // 8
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     sets = min(4096, max(2, -(-3 * l2 // bytes_of)))
     inputs = [torch.randn(rows, widths[0], device="cuda", dtype=dtype) for _ in range(sets)]
-    flops = 2.0 * rows * sum(k * n for k, n in zip(widths, widths[1:]))
+    flops = 2.0 * rows * task.get("multiply_adds", sum(k * n for k, n in zip(widths, widths[1:])))
     contestants, failures = [], []
     for name in modes:
         try:
@@ -175,20 +175,20 @@ def measure(task, rounds, modes):
     return results + failures, sets
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(description, parse_line, make):
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("file")
     options.add_argument("--seconds", type=float, default=1e9, help="begin no task after so long")
     options.add_argument("--rounds", type=int, default=9)
     options.add_argument("--eager-only", action="store_true")
     given = options.parse_args()
     if not torch.cuda.is_available():
-        sys.exit("mlp_torch.py: PyTorch sees no GPU")
+        sys.exit("PyTorch sees no GPU")
     modes = ["torch eager"] if given.eager_only else ["torch eager", "torch.compile"]
     began = time.monotonic()
     wrong = False
     with open(given.file, encoding="utf-8") as lines:
-        tasks = [t for t in map(parse, lines) if t]
+        tasks = [t for t in map(parse_line, lines) if t]
     for task in tasks:
         document = {"workload": task["line"], "torch": torch.__version__, "device": torch.cuda.get_device_name(0)}
         if time.monotonic() - began > given.seconds:
@@ -196,15 +196,15 @@ def main():
         else:
             try:
                 with torch.no_grad():
-                    document["peers"], document["sets"] = measure(task, given.rounds, modes)
+                    document["peers"], document["sets"] = measure(task, make, given.rounds, modes)
                 wrong |= any(p.get("verified") is False for p in document["peers"])
             except Exception as e:
                 document["failure"] = str(e).splitlines()[0][:200] if str(e) else repr(e)
             torch.compiler.reset()
             torch.cuda.empty_cache()
         print(json.dumps(document), flush=True)
-    sys.exit(1 if wrong else 0)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(__doc__, parse, Network))

@@ -9,14 +9,17 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.target.MatrixRows;
+import dev.warpwright.workload.tensor.Approximations;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -88,6 +91,13 @@ public record GemmWorkload(
       return this == NT || this == TT;
     }
   }
+
+  /**
+   * Activations whose approximations are off by a part of their argument or of themselves, as much
+   * as {@link GemmDeviation} allows: near 0 too.
+   */
+  private static final Set<Activation> APPROXIMATED =
+      EnumSet.of(Activation.GELU, Activation.GELU_TANH, Activation.SILU, Activation.SIGMOID);
 
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
@@ -344,17 +354,29 @@ public record GemmWorkload(
               if (epilogue.glu()) {
                 Expr gate = Epilogue.gateColumn(v.getLast());
                 Expr up = Exprs.add(gate, Epilogue.GLU_GROUP);
-                return epilogue.glu(
-                    type, sum.apply(gate), operands.apply(gate), sum.apply(up), operands.apply(up));
+                return rounded(
+                    epilogue.glu(
+                        type,
+                        sum.apply(gate),
+                        operands.apply(gate),
+                        sum.apply(up),
+                        operands.apply(up)));
               }
               Expr column = v.getLast();
               return epilogue.equals(Epilogue.NONE)
                   ? sum.apply(column)
-                  : epilogue.of(type, sum.apply(column), operands.apply(column));
+                  : rounded(epilogue.of(type, sum.apply(column), operands.apply(column)));
             });
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
     return PrimFuncs.of(name, params, List.of(sums, c));
+  }
+
+  /** What is rounded to 16 bits anyway may be by what the hardware approximates. */
+  private Expr rounded(Expr value) {
+    return result.bytes() <= 2 && APPROXIMATED.contains(epilogue.activation())
+        ? Approximations.of(value)
+        : value;
   }
 
   /** How many matrices an operand has; 0 for one without a dimension for that. */

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class NetworkExplainTest {
   private static final DeviceModel H200 = DeviceCatalogue.find("H200 SXM").orElseThrow();
@@ -155,6 +157,32 @@ final class NetworkExplainTest {
         .isEqualTo("no bound is known for this device");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "relu, 0",
+    "relu6, 0",
+    "hardswish, 0",
+    "none, 0",
+    "sin, 1",
+    "tanh, 1",
+    "sigmoid, 1",
+    "silu, 1",
+    "gelu, 1",
+    "gelu_tanh, 1",
+    "erf, 1",
+    "softplus, 2",
+    "selu, 1"
+  })
+  void whatAnActivationTakesOfSpecialFunctionsFollowsFromItsFormula(String activation, int each) {
+    NetworkTask task =
+        NetworkTask.of(
+            "mlp",
+            new KeyValues(List.of("widths=8,16,4", "rows=32", "dtype=f16", "act=" + activation)),
+            null);
+    assertThat(NetworkBounds.of(task.graph(), task.precision(), 32, H200).specials())
+        .isEqualTo(32.0 * 16 * each);
+  }
+
   /** Everything that needs no GPU: kernels, traffic, bank conflicts by the simulator. */
   @Test
   void withoutAGpuItIsPredicted() {
@@ -165,7 +193,7 @@ final class NetworkExplainTest {
     Report report =
         new NetworkExplain(
                 Optional::empty,
-                (task, programs, rounds, sustained, progress) -> {
+                (task, programs, library, rounds, sustained, progress) -> {
                   throw new AssertionError("there is no GPU");
                 })
             .perform(
@@ -185,6 +213,34 @@ final class NetworkExplainTest {
     assertThat(only.members().keySet())
         .contains("predictedUs", "dramBytes", "tileBytes", "occupancy", "sharedBytes");
     assertThat(only.members().get("conflicts")).isInstanceOf(Json.Number.class);
+  }
+
+  /** What no kernel computes alone is a row for each of the kernels that do it together. */
+  @Test
+  void aWideBlockIsARowForEachOfItsKernels() {
+    NetworkTask block =
+        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=528", "H=1040", "gated=1")), null);
+    Report report =
+        new NetworkExplain(
+                Optional::empty,
+                (task, programs, library, rounds, sustained, progress) -> {
+                  throw new AssertionError("there is no GPU");
+                })
+            .perform(new NetworkExplainRequest(block, H200), line -> {});
+    assertThat(report.code()).as(report.text()).isEqualTo(ExitCode.OK);
+    assertThat(report.text())
+        .contains("instead of each GEMM by itself: 4 launches")
+        .contains("chosen:")
+        .contains("bound ");
+    Json.Members json = (Json.Members) report.json();
+    Json.Array kernels =
+        (Json.Array) java.util.Objects.requireNonNull(json.members().get("kernels"));
+    assertThat(kernels.items()).hasSize(2);
+    Json.Members first = (Json.Members) kernels.items().getFirst();
+    // Both projections, x and the hidden features.
+    assertThat(Double.parseDouble(((Json.Number) first.members().get("bytes")).written()))
+        .isEqualTo(2.0 * (2 * 528 * 1040 + 16 * 528 + 16 * 1040));
+    assertThat(first.members().keySet()).contains("waves", "blocks", "threads", "sharedBytes");
   }
 
   /** What is extrapolated from two small launches is what a large one loses. */

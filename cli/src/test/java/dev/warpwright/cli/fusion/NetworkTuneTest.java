@@ -138,7 +138,7 @@ final class NetworkTuneTest {
     return new NetworkTune(
             () -> DEVICE,
             (network, target) -> new Fake(NetworkTuneTest::outcome, measured, 0),
-            (network, programs, rounds, sustained, progress) -> bench(programs))
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
         .perform(
             new NetworkTuneRequest(
                 List.of(new NetworkTuneRequest.Search(task, trials, 60)),
@@ -168,14 +168,16 @@ final class NetworkTuneTest {
     // What measures next takes it.
     Report perf =
         new NetworkPerf(
-                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
     assertThat(perf.text()).contains(best + ": tuned");
     Report untuned =
         new NetworkPerf(
-                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
@@ -188,7 +190,8 @@ final class NetworkTuneTest {
   void whatPerfMeasuresIsWrittenDownWhereAskedFor() {
     NetworkPerf perf =
         new NetworkPerf(
-            () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs));
+            () -> DEVICE,
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
     Path file = folder.resolve("tuning.db");
     perf.perform(new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
     try (TuningDatabase database = TuningDatabase.open(file)) {
@@ -213,7 +216,8 @@ final class NetworkTuneTest {
     }
     Report perf =
         new NetworkPerf(
-                () -> DEVICE, (network, programs, rounds, sustained, progress) -> bench(programs))
+                () -> DEVICE,
+                (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
                 line -> {});
@@ -237,7 +241,7 @@ final class NetworkTuneTest {
             () -> DEVICE,
             (network, target) ->
                 new Fake(name -> new Outcome.Failed(FailureReason.COMPILE, "no"), measured, 0),
-            (network, programs, rounds, sustained, progress) -> bench(programs));
+            (network, programs, library, rounds, sustained, progress) -> bench(programs));
     assertThatThrownBy(
             () ->
                 tune.perform(
@@ -259,7 +263,7 @@ final class NetworkTuneTest {
           new NetworkTune(
                   () -> DEVICE,
                   (network, target) -> new Fake(NetworkTuneTest::outcome, new ArrayList<>(), 100),
-                  (network, programs, rounds, sustained, progress) -> bench(programs))
+                  (network, programs, library, rounds, sustained, progress) -> bench(programs))
               .perform(
                   new NetworkTuneRequest(
                       List.of(new NetworkTuneRequest.Search(task(), 200, 60)), Path.of(args[0]), 5),

@@ -87,7 +87,7 @@ final class PreferredNetworkTest {
     try (TuningDatabase database = TuningDatabase.open(file)) {
       database.add(record(Warpwright.load(MODEL).graph(), 4096, NAME, 10));
     }
-    assertThat(plan(file)).contains("each of 2 warpgroups");
+    assertThat(plan(file)).contains("each of 2 warpgroups").contains(" 132 blocks, ");
     assertThat(plan(folder.resolve("none.db"))).doesNotContain("each of 2 warpgroups");
   }
 

@@ -9,7 +9,6 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PackConstants.Form;
@@ -282,7 +281,7 @@ final class GpuKernels {
     Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
     long shared = largestShared(scheduled.tiles());
     if (shared <= target.sharedPerBlock()) {
-      Kernel kernel = GpuLowering.lower(scheduled.tiles());
+      Kernel kernel = Lowering.lower(scheduled.tiles(), target);
       shared = KernelResources.of(kernel).sharedBytes();
       if (shared <= target.sharedPerBlock()) {
         String why =
@@ -356,7 +355,7 @@ final class GpuKernels {
           case NetworkFunction.Store store -> LayerTiling.ofElements();
         };
     Scheduled scheduled = LayerSchedule.gpu(group, tiling);
-    Kernel kernel = GpuLowering.lower(scheduled.tiles());
+    Kernel kernel = Lowering.lower(scheduled.tiles(), target);
     String strategy =
         group.stages().getFirst() instanceof Product ? "epilogue" : "elementwise and row sums";
     return compiled(group, scheduled, kernel, strategy, "" + unfused);

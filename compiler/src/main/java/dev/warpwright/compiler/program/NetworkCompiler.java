@@ -534,7 +534,7 @@ public final class NetworkCompiler {
     PackConstants.Form form = forms.get(constant.buffer());
     return form == null
         ? PackedConstant.plain(constant)
-        : new PackedConstant(form.buffer(), form.where(), constant);
+        : new PackedConstant(form.buffer(), form.where(), form.tf32() ? constant.tf32() : constant);
   }
 
   private static PackedConstant packed(Constant constant, HostProgram lowered) {

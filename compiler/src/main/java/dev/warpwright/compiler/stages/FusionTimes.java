@@ -19,7 +19,7 @@ import java.util.Optional;
 /**
  * What a network is expected to take as one kernel and as a GEMM for each layer, told by its shapes
  * alone: before any kernel is made, to know which are worth making. Constants are of an H200
- * (docs/decisions/0041-a-gemm-a-layer.md has the figures behind them).
+ * (docs/decisions/0042-a-gemm-a-layer.md has the figures behind them).
  *
  * @param oneKernel microseconds of the whole network as one kernel
  * @param layers microseconds with a GEMM for each layer

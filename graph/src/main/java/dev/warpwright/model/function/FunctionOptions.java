@@ -1,6 +1,7 @@
 package dev.warpwright.model.function;
 
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.tensor.Approximations;
 
 /**
  * How a network becomes a function.

@@ -28,6 +28,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.tensor.Approximations;
 import dev.warpwright.workload.tensor.Ops;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;

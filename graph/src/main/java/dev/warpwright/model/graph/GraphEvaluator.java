@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GraphEvaluator {
   private final Rounding rounding;
+
+  /** Columns of a layer that a core takes at a time. */
+  private static final int COLUMNS = 64;
 
   private GraphEvaluator(Rounding rounding) {
     this.rounding = rounding;
@@ -129,25 +133,121 @@ public final class GraphEvaluator {
 
   private double[] linear(Linear linear, int rows, double[] values) {
     double[] x = rounding.operand(linear, values);
-    int k = linear.input().features();
     int n = linear.output().features();
-    double[] weight = linear.weight().toDoubles();
     double @Nullable [] bias = linear.bias() == null ? null : linear.bias().toDoubles();
     double[] y = new double[Math.multiplyExact(rows, n)];
-    for (int m = 0; m < rows; m++) {
-      for (int j = 0; j < n; j++) {
-        double sum = 0;
-        double squares = 0;
-        for (int i = 0; i < k; i++) {
-          double product = x[m * k + i] * weight[j * k + i];
-          sum += product;
-          squares += product * product;
-        }
-        sum = rounding.sum(linear, sum, squares);
-        y[m * n + j] = bias == null ? sum : sum + bias[j];
-      }
+    // What rounding does may depend on the order in which it is asked.
+    double[] squares = new double[rounding == Rounding.NONE ? 0 : y.length];
+    sums(linear, rows, x, y, squares);
+    for (int i = 0; i < y.length; i++) {
+      double sum = squares.length == 0 ? y[i] : rounding.sum(linear, y[i], squares[i]);
+      y[i] = bias == null ? sum : sum + bias[i % n];
     }
     return y;
+  }
+
+  /**
+   * Sums of products, and of their squares unless there is no place for them: several rows at a
+   * time, whose sums do not wait for each other, and some columns on each core.
+   */
+  private static void sums(Linear linear, int rows, double[] x, double[] y, double[] squares) {
+    int k = linear.input().features();
+    int n = linear.output().features();
+    IntStream.range(0, Math.ceilDiv(n, COLUMNS))
+        .parallel()
+        .forEach(
+            block -> {
+              double[] weight = new double[k];
+              for (int j = block * COLUMNS; j < Math.min(n, (block + 1) * COLUMNS); j++) {
+                for (int i = 0; i < k; i++) {
+                  weight[i] = linear.weight().doubleAt((long) j * k + i);
+                }
+                int m = 0;
+                for (; m + 4 <= rows; m += 4) {
+                  if (squares.length == 0) {
+                    fourSums(weight, x, m, y, n, j);
+                  } else {
+                    fourSums(weight, x, m, y, squares, n, j);
+                  }
+                }
+                for (; m < rows; m++) {
+                  double sum = 0;
+                  double square = 0;
+                  for (int i = 0; i < k; i++) {
+                    double product = x[m * k + i] * weight[i];
+                    sum += product;
+                    square += product * product;
+                  }
+                  y[m * n + j] = sum;
+                  if (squares.length > 0) {
+                    squares[m * n + j] = square;
+                  }
+                }
+              }
+            });
+  }
+
+  private static void fourSums(double[] weight, double[] x, int m, double[] y, int n, int j) {
+    int k = weight.length;
+    int at0 = m * k;
+    int at1 = at0 + k;
+    int at2 = at1 + k;
+    int at3 = at2 + k;
+    double s0 = 0;
+    double s1 = 0;
+    double s2 = 0;
+    double s3 = 0;
+    for (int i = 0; i < k; i++) {
+      double w = weight[i];
+      s0 += x[at0 + i] * w;
+      s1 += x[at1 + i] * w;
+      s2 += x[at2 + i] * w;
+      s3 += x[at3 + i] * w;
+    }
+    y[m * n + j] = s0;
+    y[(m + 1) * n + j] = s1;
+    y[(m + 2) * n + j] = s2;
+    y[(m + 3) * n + j] = s3;
+  }
+
+  private static void fourSums(
+      double[] weight, double[] x, int m, double[] y, double[] squares, int n, int j) {
+    int k = weight.length;
+    int at0 = m * k;
+    int at1 = at0 + k;
+    int at2 = at1 + k;
+    int at3 = at2 + k;
+    double s0 = 0;
+    double s1 = 0;
+    double s2 = 0;
+    double s3 = 0;
+    double q0 = 0;
+    double q1 = 0;
+    double q2 = 0;
+    double q3 = 0;
+    for (int i = 0; i < k; i++) {
+      double w = weight[i];
+      double p0 = x[at0 + i] * w;
+      double p1 = x[at1 + i] * w;
+      double p2 = x[at2 + i] * w;
+      double p3 = x[at3 + i] * w;
+      s0 += p0;
+      s1 += p1;
+      s2 += p2;
+      s3 += p3;
+      q0 += p0 * p0;
+      q1 += p1 * p1;
+      q2 += p2 * p2;
+      q3 += p3 * p3;
+    }
+    y[m * n + j] = s0;
+    y[(m + 1) * n + j] = s1;
+    y[(m + 2) * n + j] = s2;
+    y[(m + 3) * n + j] = s3;
+    squares[m * n + j] = q0;
+    squares[(m + 1) * n + j] = q1;
+    squares[(m + 2) * n + j] = q2;
+    squares[(m + 3) * n + j] = q3;
   }
 
   private static double[] elementwise(Elementwise node, int rows, Map<Value, double[]> values) {

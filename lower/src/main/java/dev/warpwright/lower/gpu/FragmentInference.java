@@ -213,10 +213,10 @@ public final class FragmentInference {
         a,
         a.rank() == 2
             && a.extent(0) == (long) WarpgroupInstruction.ROWS * consumers
-            && a.dtype().bytes() == 2
+            && (a.dtype().bytes() == 2 || a.dtype() == DType.F32)
             && a.extent(1) % 16 == 0,
-        "operands in registers are 64 rows of 16-bit elements for each warpgroup");
-    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1)));
+        "operands in registers are 64 rows of 16-bit elements or f32 for each warpgroup");
+    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1), a.dtype().bytes()));
   }
 
   private FragmentLayout accumulator(Stmt.TileMma mma) {

@@ -18,7 +18,7 @@ import java.util.List;
  * with inputs that rotate. The fastest few are timed again at the end, longer, for the best of many
  * noisy times is a lucky one.
  */
-final class SuggestionRanking {
+public final class SuggestionRanking {
   private static final double TURN_US = 2_000;
   private static final double FINAL_TURN_US = 5_000;
   private static final int WARM_UP = 1;
@@ -35,13 +35,13 @@ final class SuggestionRanking {
    * @param index in the order of the suggestions
    * @param micros median of a launch
    */
-  record Ranked(int index, double micros) {}
+  public record Ranked(int index, double micros) {}
 
   private final CudaContext context;
   private final CudaStream stream;
   private final int sets;
 
-  SuggestionRanking(CudaContext context, CudaStream stream, int sets) {
+  public SuggestionRanking(CudaContext context, CudaStream stream, int sets) {
     this.context = context;
     this.stream = stream;
     this.sets = sets;
@@ -76,7 +76,7 @@ final class SuggestionRanking {
   }
 
   /** Fastest first, without those that are refused. */
-  List<Ranked> rank(List<TimedWork> suggestions) {
+  public List<Ranked> rank(List<TimedWork> suggestions) {
     List<Entrant> entrants = new ArrayList<>();
     try {
       capture(suggestions, TURN_US, all(suggestions.size()), entrants);

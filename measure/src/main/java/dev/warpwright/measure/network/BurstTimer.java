@@ -10,6 +10,7 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * Times programs in turn by graphs of twelve launches, which together go through all sets: bursts
@@ -36,7 +37,7 @@ final class BurstTimer implements AutoCloseable {
     int next;
     int burst;
 
-    Graphs(LoadedNetwork network, int sets) {
+    Graphs(IntConsumer enqueue, int sets) {
       int count = Math.max(1, Math.ceilDiv(sets, LAUNCHES));
       for (int g = 0; g < count; g++) {
         int first = g * LAUNCHES;
@@ -45,7 +46,7 @@ final class BurstTimer implements AutoCloseable {
                 stream,
                 () -> {
                   for (int i = 0; i < LAUNCHES; i++) {
-                    network.enqueue((first + i) % sets);
+                    enqueue.accept((first + i) % sets);
                   }
                 }));
       }
@@ -76,9 +77,13 @@ final class BurstTimer implements AutoCloseable {
     this.end = context.newEvent();
   }
 
-  /** Captures a program; its place among the others. */
-  int add(LoadedNetwork network, int sets) {
-    all.add(new Graphs(network, sets));
+  /**
+   * Captures a program; its place among the others.
+   *
+   * @param enqueue gives the work on a set to the stream, without waiting
+   */
+  int add(IntConsumer enqueue, int sets) {
+    all.add(new Graphs(enqueue, sets));
     return all.size() - 1;
   }
 

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -85,14 +86,48 @@ public final class NetworkBench implements AutoCloseable {
    * @throws DeviceError if the device fails as a whole
    */
   public Result run(List<NetworkProgram> programs) {
+    return run(programs, null);
+  }
+
+  /**
+   * The same, with a library beside them in the same turns.
+   *
+   * @param library the same network as a library's GEMMs; its result is the last, if it is
+   *     installed. Null for none
+   * @throws DeviceError if the device fails as a whole
+   */
+  public Result run(List<NetworkProgram> programs, @Nullable LibraryLayers library) {
     GpuTarget target = device.target();
     List<Compiled> compiled = compile(programs, target);
     NetworkMemory sets = memory(programs);
     List<LoadedNetwork> loaded = new ArrayList<>();
+    LibraryNetwork baseline = library == null ? null : open(library, sets);
     try (BurstTimer timer = new BurstTimer(device.context(), stream)) {
-      return measure(programs, compiled, sets, timer, loaded);
+      return measure(programs, compiled, sets, timer, loaded, baseline);
     } finally {
       loaded.forEach(LoadedNetwork::close);
+      if (baseline != null) {
+        baseline.close();
+      }
+    }
+  }
+
+  /** Null where it is not installed, or computes no such thing. */
+  private @Nullable LibraryNetwork open(LibraryLayers library, NetworkMemory sets) {
+    try {
+      Optional<LibraryNetwork> opened =
+          LibraryNetwork.open(
+              library, data.rows(), sets, device.context(), stream, device.target());
+      if (opened.isEmpty()) {
+        progress.accept("cuBLASLt is not installed: there is no baseline");
+      }
+      return opened.orElse(null);
+    } catch (DeviceError e) {
+      if (device.context().isLost()) {
+        throw e;
+      }
+      progress.accept("there is no baseline: " + oneLine(e));
+      return null;
     }
   }
 
@@ -165,14 +200,23 @@ public final class NetworkBench implements AutoCloseable {
       List<Compiled> compiled,
       NetworkMemory memory,
       BurstTimer timer,
-      List<LoadedNetwork> loaded) {
+      List<LoadedNetwork> loaded,
+      @Nullable LibraryNetwork baseline) {
     List<NetworkResult> results = new ArrayList<>();
     List<Integer> timed = new ArrayList<>();
     for (int i = 0; i < programs.size(); i++) {
       NetworkResult result = verify(programs.get(i), compiled.get(i), memory, loaded);
       if (result.verified() && rounds > 0) {
-        timer.add(loaded.getLast(), memory.count());
+        timer.add(loaded.getLast()::enqueue, memory.count());
         timed.add(i);
+      }
+      results.add(result);
+    }
+    if (baseline != null) {
+      NetworkResult result = verify(baseline, memory);
+      if (result.verified() && rounds > 0) {
+        timer.add(baseline::enqueue, memory.count());
+        timed.add(results.size());
       }
       results.add(result);
     }
@@ -227,6 +271,29 @@ public final class NetworkBench implements AutoCloseable {
             : result.with(wrong("the result is wrong", error), error);
       }
     };
+  }
+
+  /** A library that computes something else is no baseline; that is not our mistake. */
+  private NetworkResult verify(LibraryNetwork baseline, NetworkMemory memory) {
+    try {
+      memory.poison(0);
+      baseline.enqueue(0);
+      stream.synchronize();
+    } catch (DeviceError e) {
+      if (device.context().isLost()) {
+        throw e;
+      }
+      return NetworkResult.failed(
+          baseline.name(), null, new Outcome.Failed(FailureReason.LAUNCH, oneLine(e)));
+    }
+    NetworkError error = OutputReader.error(memory, data, 0, stream);
+    NetworkResult result = new NetworkResult(baseline.name(), null, error, null, null);
+    return error.within(data.tolerance())
+        ? result
+        : result.with(
+            new Outcome.Failed(
+                FailureReason.REJECTED, "it is no baseline: " + error.why(data.tolerance())),
+            error);
   }
 
   /** What the timed launches wrote, which is the same memory for all, written anew. */

@@ -38,6 +38,8 @@ public final class FakeCublas {
   private final List<Algorithm> suggestions;
   private final Map<Long, Layout> layouts = new HashMap<>();
   private final Map<Long, int[]> transposed = new HashMap<>();
+  private final Map<Long, Integer> endings = new HashMap<>();
+  private final Map<Long, Long> biases = new HashMap<>();
   private final List<Integer> enqueued = new ArrayList<>();
   private @Nullable FakeGpu gpu;
   private long handles = 1000;
@@ -213,6 +215,10 @@ public final class FakeCublas {
     int[] operands = transposed.get(target);
     if (operands != null && (attribute == 3 || attribute == 4)) {
       operands[attribute - 3] = value.reinterpret(4).get(JAVA_INT, 0);
+    } else if (attribute == 7) {
+      endings.put(target, value.reinterpret(4).get(JAVA_INT, 0));
+    } else if (attribute == 8) {
+      biases.put(target, value.reinterpret(8).get(JAVA_LONG, 0));
     }
     return 0;
   }
@@ -295,21 +301,47 @@ public final class FakeCublas {
         .enqueue(
             "lt" + index,
             List.of("lt" + index, a, b, d),
-            () ->
-                product(
-                    operands[0] == 1,
-                    operands[1] == 1,
-                    out.rows(),
-                    out.columns(),
-                    k,
-                    a,
-                    left.leading(),
-                    b,
-                    right.leading(),
-                    d,
-                    out.leading(),
-                    how.error()));
+            () -> {
+              product(
+                  operands[0] == 1,
+                  operands[1] == 1,
+                  out.rows(),
+                  out.columns(),
+                  k,
+                  a,
+                  left.leading(),
+                  b,
+                  right.leading(),
+                  d,
+                  out.leading(),
+                  how.error());
+              end(out, d, endings.getOrDefault(description, 1), biases.get(description));
+            });
     return 0;
+  }
+
+  /** What follows a product: a bias of each row, as it is column-major, then max(x, 0). */
+  private static void end(Layout out, long d, int ending, @Nullable Long bias) {
+    if (ending == 1) {
+      return;
+    }
+    if (ending != 2 && ending != 4 && ending != 6) {
+      throw new IllegalStateException("epilogue " + ending);
+    }
+    for (long j = 0; j < out.columns(); j++) {
+      for (long i = 0; i < out.rows(); i++) {
+        long at = i + j * out.leading();
+        double x = f32(d, at);
+        if (ending != 2) {
+          x += f32(java.util.Objects.requireNonNull(bias), i);
+        }
+        FakeGpu.at(d, 4 * at + 4)
+            .set(
+                java.lang.foreign.ValueLayout.JAVA_FLOAT,
+                4 * at,
+                (float) (ending == 4 ? x : Math.max(x, 0)));
+      }
+    }
   }
 
   /** The suggestions that were used, in order. */

@@ -44,6 +44,7 @@ final class NetworkCandidates {
   private final GpuTarget target;
   private final Supplier<GemmKernels> products;
   private final List<Alternative> alternatives;
+  private final ConstantStore store;
 
   /**
    * A program, ready for a bench.
@@ -54,15 +55,18 @@ final class NetworkCandidates {
 
   /** With GEMMs for layers as they are chosen where the device is not asked for its name. */
   NetworkCandidates(NetworkTask task, GpuTarget target) {
-    this(task, target, () -> GemmKernels.of(target));
+    this(task, target, new ConstantStore(), () -> GemmKernels.of(target));
   }
 
   /**
    * With GEMMs for layers.
    *
+   * @param store where programs of networks with the same weights find them packed
    * @param products makes what they are chosen by, for every way that needs it anew
    */
-  NetworkCandidates(NetworkTask task, GpuTarget target, Supplier<GemmKernels> products) {
+  NetworkCandidates(
+      NetworkTask task, GpuTarget target, ConstantStore store, Supplier<GemmKernels> products) {
+    this.store = store;
     this.task = task;
     this.target = target;
     this.products = products;
@@ -188,7 +192,6 @@ final class NetworkCandidates {
   }
 
   private Made made(String name, CompiledProgram compiled) {
-    ConstantStore store = new ConstantStore();
     Map<Buffer, Object> constants = new HashMap<>();
     for (PackedConstant constant : compiled.constants()) {
       constants.put(constant.buffer(), store.array(constant));

@@ -15,15 +15,18 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.cli.tuning.TuningStore;
+import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.measure.network.LibraryLayers;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.ProgramFacts;
+import dev.warpwright.model.graph.Graph;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
@@ -38,6 +41,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +61,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     NetworkBench.Result of(
         NetworkTask task,
         List<NetworkProgram> programs,
+        @Nullable LibraryLayers library,
         int rounds,
         boolean sustained,
         Progress progress);
@@ -77,10 +82,15 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   public Report perform(NetworkRequest request, Progress progress) {
     TuningDevice here = device.get();
     List<Report> reports = new ArrayList<>();
+    // Tasks that follow each other may be of one network.
+    ConstantStore store = new ConstantStore();
+    Graph network = null;
     try (DeviceQueue.Turn _ = here.turn("perf", progress)) {
       for (NetworkTask task : request.tasks()) {
+        store = task.graph() == network ? store : new ConstantStore();
+        network = task.graph();
         try {
-          reports.add(measure(task, request, here, progress));
+          reports.add(measure(task, request, here, store, progress));
         } catch (UserError | DeviceError e) {
           if (request.tasks().size() == 1) {
             throw e;
@@ -105,9 +115,14 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   }
 
   private Report measure(
-      NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
+      NetworkTask task,
+      NetworkRequest request,
+      TuningDevice here,
+      ConstantStore store,
+      Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target(), () -> products(here));
+    NetworkCandidates candidates =
+        new NetworkCandidates(task, here.target(), store, () -> products(here));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
@@ -119,9 +134,11 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         bench.of(
             task,
             programs.stream().map(Made::program).toList(),
+            library(task, chosen),
             request.rounds(),
             !request.bursts(),
             progress);
+    result.results().forEach(each -> tell(each, progress));
     if (request.record()) {
       record(task, candidates.names(), result.results(), request.database(), here, progress);
     }
@@ -148,6 +165,21 @@ public final class NetworkPerf implements Action<NetworkRequest> {
             others,
             why(chosen, record, here))
         .report();
+  }
+
+  /** Of many tasks the report comes at the end, and may not come at all. */
+  private static void tell(NetworkResult result, Progress progress) {
+    if (result.times() != null) {
+      progress.say(
+          String.format(
+              Locale.ROOT,
+              "  %s: %.2f us in bursts, %.2f without rest",
+              result.name(),
+              result.times().micros(),
+              result.times().sustained()));
+    } else if (result.failure() != null) {
+      progress.say("  " + result.name() + ": " + OneLine.of(result.failure().message()));
+    }
   }
 
   private static String why(Made chosen, @Nullable TuningRecord record, TuningDevice here) {
@@ -230,16 +262,27 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         .trusting();
   }
 
+  /**
+   * What stands beside a network that takes several kernels: its GEMMs by a library. Null for
+   * others, which no library computes at their speed.
+   */
+  static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
+    return chosen.compiled().kernels().size() > 1
+        ? LibraryChain.of(task.graph(), task.precision()).orElse(null)
+        : null;
+  }
+
   static NetworkBench.Result onGpu(
       NetworkTask task,
       List<NetworkProgram> programs,
+      @Nullable LibraryLayers library,
       int rounds,
       boolean sustained,
       Progress progress) {
     var data = NetworkReference.of(task);
     try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
         NetworkBench bench = new NetworkBench(gpu, data, rounds, sustained, progress::say)) {
-      return bench.run(programs);
+      return bench.run(programs, library);
     }
   }
 }

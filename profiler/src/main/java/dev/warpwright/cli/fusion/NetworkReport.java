@@ -11,7 +11,6 @@ import dev.warpwright.tune.measure.FailureReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 
 /**
  * What measuring a network came to.
@@ -98,21 +97,28 @@ record NetworkReport(
       return label + " verified, not timed";
     }
     double us = result.times().micros();
-    ProgramFacts facts = Objects.requireNonNull(result.facts());
-    return label
-        + String.format(
+    String measured =
+        String.format(
             Locale.ROOT,
-            " %7s us %15s %7s us %8.1f %8.0f %6s %6s %5d %7d %6d",
+            " %7s us %15s %7s us %8.1f %8.0f %6s %6s",
             number(us),
             Spread.text(result.times().burst()),
             number(result.times().sustained()),
             bounds.flops() / us / 1e6,
             bounds.bytes() / us / 1e3,
             ratio(us / bounds.micros()),
-            ratio(us / ours()),
-            facts.registers(),
-            facts.sharedBytes(),
-            facts.spills());
+            ratio(us / ours()));
+    ProgramFacts facts = result.facts();
+    return label
+        + measured
+        + (facts == null
+            ? ""
+            : String.format(
+                Locale.ROOT,
+                " %5d %7d %6d",
+                facts.registers(),
+                facts.sharedBytes(),
+                facts.spills()));
   }
 
   private double ours() {

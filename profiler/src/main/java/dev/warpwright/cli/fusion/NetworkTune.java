@@ -173,7 +173,12 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
       again.forEach(name -> candidates.make(name).ifPresent(made::add));
       NetworkBench.Result result =
           bench.of(
-              tuning.task(), made.stream().map(Made::program).toList(), rounds, true, progress);
+              tuning.task(),
+              made.stream().map(Made::program).toList(),
+              null,
+              rounds,
+              true,
+              progress);
       sets = result.sets();
       for (NetworkResult each : result.results()) {
         confirmed.add(each.name());

@@ -17,10 +17,13 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +62,11 @@ public record NetworkTask(
   private static final long MOST_LAYERS = 1000;
   private static final long DEFAULT_ROWS = 1 << 16;
   private static final long DEFAULT_SEED = 1;
+
+  /** Blocks that a task still has. */
+  private static final Map<Block, WeakReference<Graph>> BLOCKS = new HashMap<>();
+
+  private record Block(RandomFfn ffn, DType weights, long seed) {}
 
   public NetworkTask {
     words = List.copyOf(words);
@@ -138,10 +146,25 @@ public record NetworkTask(
             "dtype=" + precision.text(),
             "seed=" + seed),
         null,
-        new RandomFfn(model, hidden, gated, activation, bias).graph(weights, seed),
+        graph(new RandomFfn(model, hidden, gated, activation, bias), weights, seed),
         precision,
         rows,
         seed);
+  }
+
+  /** Weights are made once for tasks that differ in their rows alone. */
+  private static Graph graph(RandomFfn block, DType weights, long seed) {
+    synchronized (BLOCKS) {
+      Block key = new Block(block, weights, seed);
+      WeakReference<Graph> known = BLOCKS.get(key);
+      Graph graph = known == null ? null : known.get();
+      if (graph == null) {
+        BLOCKS.values().removeIf(reference -> reference.get() == null);
+        graph = block.graph(weights, seed);
+        BLOCKS.put(key, new WeakReference<>(graph));
+      }
+      return graph;
+    }
   }
 
   /** A width by its letter, or as of the first product. */

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * NVIDIA's lightweight matrix library, which offers several algorithms for a product: a baseline,
@@ -31,6 +32,8 @@ public final class CublasLt implements AutoCloseable {
   private static final List<String> NAMES = List.of("libcublasLt.so.13", "libcublasLt.so.12");
   private static final int TRANSPOSE_A = 3;
   private static final int TRANSPOSE_B = 4;
+  private static final int ENDING = 7;
+  private static final int BIAS_POINTER = 8;
   private static final int FAST_ACCUMULATION = 25;
   private static final int BATCH_COUNT = 5;
   private static final int BATCH_STRIDE = 6;
@@ -95,6 +98,32 @@ public final class CublasLt implements AutoCloseable {
                     stream, NativeFunctions.of(SymbolLookup.libraryLookup(path, Arena.global()))));
   }
 
+  /** What follows a product before it is stored; the number is the library's. */
+  public enum Function {
+    NONE(1, 4),
+    RELU(2, 6),
+    /** By tanh. */
+    GELU(32, 36);
+
+    private final int plain;
+    private final int biased;
+
+    Function(int plain, int biased) {
+      this.plain = plain;
+      this.biased = biased;
+    }
+  }
+
+  /**
+   * An epilogue.
+   *
+   * @param bias an element for each column, of the result's type; null for none. It must stay open
+   *     for as long as the product is used
+   */
+  public record Ending(Function function, @Nullable CudaBuffer bias) {
+    static final Ending NONE = new Ending(Function.NONE, null);
+  }
+
   /** A product that is described, and the algorithms that the library suggests for it. */
   public final class Product implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
@@ -107,8 +136,11 @@ public final class CublasLt implements AutoCloseable {
     private final List<MemorySegment> algorithms = new ArrayList<>();
     private final CudaBuffer workspace;
 
-    private Product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
+    private final @Nullable CudaBuffer bias;
+
+    private Product(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
       this.workspace = workspace;
+      this.bias = ending.bias();
       Cublas.Type scale = gemm.compute().scale();
       one = scale.one(arena);
       description = create("cublasLtMatmulDescCreate", gemm.compute().code(), scale.code());
@@ -117,6 +149,13 @@ public final class CublasLt implements AutoCloseable {
       setInt(description, TRANSPOSE_B, gemm.transposedA() ? 1 : 0);
       if (gemm.input() == Cublas.Type.E4M3 || gemm.input() == Cublas.Type.E5M2) {
         setByte(description, FAST_ACCUMULATION, (byte) 1);
+      }
+      if (!ending.equals(Ending.NONE)) {
+        Function function = ending.function();
+        setInt(description, ENDING, bias == null ? function.plain : function.biased);
+      }
+      if (bias != null) {
+        setLong(description, BIAS_POINTER, bias.address());
       }
       left =
           layout(
@@ -161,6 +200,14 @@ public final class CublasLt implements AutoCloseable {
           bind("cublasLtMatmulDescSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
       check(
           invoke(set, target, attribute, arena.allocateFrom(JAVA_INT, value), 4L),
+          "cublasLtMatmulDescSetAttribute");
+    }
+
+    private void setLong(long target, int attribute, long value) {
+      MethodHandle set =
+          bind("cublasLtMatmulDescSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+      check(
+          invoke(set, target, attribute, arena.allocateFrom(JAVA_LONG, value), 8L),
           "cublasLtMatmulDescSetAttribute");
     }
 
@@ -248,6 +295,9 @@ public final class CublasLt implements AutoCloseable {
       stream.touch(a);
       stream.touch(b);
       stream.touch(d);
+      if (bias != null) {
+        stream.touch(bias);
+      }
       check(
           matmul(algorithms.get(algorithm).address(), a.address(), b.address(), d.address()),
           "cublasLtMatmul");
@@ -296,7 +346,17 @@ public final class CublasLt implements AutoCloseable {
    * @param most how many algorithms to ask for
    */
   public Product product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
-    return new Product(gemm, workspace, most);
+    return new Product(gemm, Ending.NONE, workspace, most);
+  }
+
+  /**
+   * The same with an epilogue.
+   *
+   * @param workspace must stay open for as long as the product is used
+   * @param most how many algorithms to ask for
+   */
+  public Product product(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
+    return new Product(gemm, ending, workspace, most);
   }
 
   private void destroy(String function, long object) {
