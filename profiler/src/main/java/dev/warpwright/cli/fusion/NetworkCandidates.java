@@ -17,6 +17,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.network.NetworkProgram;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -119,6 +120,24 @@ final class NetworkCandidates {
    * @param products kernels for networks that are too wide for one; asked for at most once
    */
   Made chosen(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
+    NetworkTask.Merging merging = task.merging();
+    if (merging != null) {
+      CompiledProgram merged =
+          NetworkCompiler.merged(
+              task.graph(),
+              target,
+              task.precision(),
+              task.rows(),
+              merging.order(),
+              merging.waits(),
+              DeviceCatalogue.multiprocessors(target));
+      return made(strategies(merged), merged);
+    }
+    return unmerged(preferred, products);
+  }
+
+  /** The same as if nothing were said of how its GEMMs share a kernel. */
+  Made unmerged(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
     if (!task.isWide()) {
       if (preferred != null) {
         Optional<Made> best = make(preferred);
@@ -173,7 +192,7 @@ final class NetworkCandidates {
 
   private static String strategies(CompiledProgram compiled) {
     return compiled.kernels().size()
-        + " kernels: "
+        + (compiled.kernels().size() == 1 ? " kernel: " : " kernels: ")
         + compiled.kernels().stream()
             .map(CompiledKernel::strategy)
             .distinct()

@@ -60,7 +60,7 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
     NetworkCandidates candidates = new NetworkCandidates(task, model.target());
-    List<Made> all = task.isWide() ? List.of() : candidates.all();
+    List<Made> all = task.isWide() || task.merging() != null ? List.of() : candidates.all();
     if (all.isEmpty()) {
       return wide(task, candidates, model, here, progress);
     }

@@ -143,7 +143,7 @@ public final class TuneCommand extends Command {
       List<TuneRequest.Search> searches,
       List<NetworkTuneRequest.Search> whole) {
     KeyValues values = new KeyValues(task.arguments());
-    NetworkTask network = NetworkTask.of(task.what(), values, arch);
+    NetworkTask network = NetworkTask.of(task.what(), values, arch).apart("tune");
     if (network.isWide()) {
       searches.add(search(Products.of(network), values, task.what()));
       return;
