@@ -1,11 +1,13 @@
 package dev.warpwright.workload;
 
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.workload.tensor.Approximations;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.List;
@@ -94,7 +96,10 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
             "H",
             operands,
             List.of(Exprs.i32(m), Exprs.i32(hidden)),
-            v -> Activation.GELU.of(sums1.at(v.get(0), v.get(1))));
+            v -> {
+              Expr gelu = Activation.GELU.of(sums1.at(v.get(0), v.get(1)));
+              return operands.bytes() <= 2 ? Approximations.of(gelu) : gelu;
+            });
     Tensor sums2 = sums("sums2", h, w2, m, n, hidden);
     Tensor y =
         Tensor.compute(

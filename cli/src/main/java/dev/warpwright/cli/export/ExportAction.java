@@ -127,7 +127,8 @@ public final class ExportAction implements Action<ExportRequest> {
 
   private static Map<String, byte[]> model(ExportRequest request, GpuTarget target) {
     if (NetworkTask.isRandom(request.what())) {
-      return random(NetworkTask.of(request.what(), request.values(), null), request, target);
+      return random(
+          NetworkTask.of(request.what(), request.values(), null).apart("export"), request, target);
     }
     Map<String, Long> values = request.values().numbers();
     if (!values.isEmpty()) {

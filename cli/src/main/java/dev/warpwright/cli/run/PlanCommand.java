@@ -50,7 +50,7 @@ public final class PlanCommand extends Command {
       return action.perform(request, progress);
     }
     KeyValues values = new KeyValues(arguments);
-    NetworkTask random = NetworkTask.of(what, values, null);
+    NetworkTask random = NetworkTask.of(what, values, null).apart("plan");
     values.finish(NetworkTask.keys(what));
     return action.perform(request.with(random), progress);
   }

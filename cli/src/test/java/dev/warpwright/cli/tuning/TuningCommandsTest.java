@@ -53,6 +53,33 @@ final class TuningCommandsTest {
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("M=3: for mlp and ffn");
   }
 
+  /** Both GEMMs in one persistent kernel, in an order and with waits of one's choice. */
+  @Test
+  void theGemmsOfABlockMayShareAKernel() {
+    String block = "ffn M=70 D=128 H=208 dtype=bf16 ";
+    assertThat(run(("check " + block + "order=rows wait=row --schedules 2").split(" "))).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .contains("rows=70", "compared with its graph", "no findings");
+    assertThat(run(("explain " + block + "wait=grid --json --device").split(" "), "H200 SXM"))
+        .isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .contains("\"strategy\": \"merged, order=sequence wait=grid\"", "\"blocks\": 132");
+    assertThat(run(("plan " + block + "order=rows").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("plan has a kernel for each GEMM");
+    assertThat(run(("check " + block + "order=rows gated=1").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("two GEMMs with a GELU between");
+    assertThat(run("check ffn M=70 D=64 H=208 order=rows".split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("cannot share a kernel");
+    assertThat(run(("check " + block + "order=spiral").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("'sequence' or 'rows', not spiral");
+  }
+
+  private int run(String[] arguments, String last) {
+    String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 1);
+    all[arguments.length] = last;
+    return run(all);
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

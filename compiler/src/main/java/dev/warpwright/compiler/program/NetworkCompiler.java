@@ -8,6 +8,8 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.host.HostProgram;
 import dev.warpwright.lower.tile.PackConstants;
@@ -197,6 +199,30 @@ public final class NetworkCompiler {
       }
     }
     return products;
+  }
+
+  /**
+   * A feed-forward block of two GEMMs with a GELU between them as one persistent kernel.
+   *
+   * @param rows the row count, of just which the program is
+   * @param order in which its blocks take tiles of both GEMMs
+   * @param waits for which part of the first one a tile of the second one waits
+   * @param multiprocessors of the device, a block each
+   * @throws UserError if it is no such block
+   */
+  public static CompiledProgram merged(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      WorkOrder order,
+      WaitPolicy waits,
+      int multiprocessors) {
+    NetworkFunction network =
+        FixedRows.of(
+            NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, false)),
+            rows);
+    return MergedBlock.of(network, rows, target, precision, order, waits, multiprocessors);
   }
 
   private static CompiledProgram forGpu(

@@ -17,6 +17,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.network.NetworkProgram;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -126,6 +127,24 @@ final class NetworkCandidates {
    * @param preferred name of the alternative that records prefer; null for none
    */
   Made chosen(@Nullable String preferred) {
+    NetworkTask.Merging merging = task.merging();
+    if (merging != null) {
+      CompiledProgram merged =
+          NetworkCompiler.merged(
+              task.graph(),
+              target,
+              task.precision(),
+              task.rows(),
+              merging.order(),
+              merging.waits(),
+              DeviceCatalogue.multiprocessors(target));
+      return made(strategies(merged), merged);
+    }
+    return unmerged(preferred);
+  }
+
+  /** The same as if nothing were said of how its GEMMs share a kernel. */
+  Made unmerged(@Nullable String preferred) {
     if (preferred != null) {
       Optional<Made> best = make(preferred);
       if (best.isPresent()) {
@@ -184,7 +203,7 @@ final class NetworkCandidates {
 
   private static String strategies(CompiledProgram compiled) {
     return compiled.kernels().size()
-        + " kernels: "
+        + (compiled.kernels().size() == 1 ? " kernel: " : " kernels: ")
         + compiled.kernels().stream()
             .map(CompiledKernel::strategy)
             .distinct()

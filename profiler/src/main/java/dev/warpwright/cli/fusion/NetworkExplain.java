@@ -60,9 +60,9 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
     NetworkCandidates candidates = new NetworkCandidates(task, model.target());
-    List<Made> all = candidates.all();
+    List<Made> all = task.merging() != null ? List.of() : candidates.all();
     Made only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
-    if (all.size() < 2 && only.compiled().kernels().size() > 1) {
+    if (all.size() < 2 && only.compiled().kernels().size() > 1 || task.merging() != null) {
       return wide(task, only, model, here, progress);
     }
     if (here.isEmpty()) {

@@ -128,6 +128,9 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
     Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
+    if (task.merging() != null) {
+      programs.add(candidates.unmerged(preferred));
+    }
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
         .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
     NetworkBench.Result result =

@@ -157,7 +157,7 @@ record WideExplanation(
           String.format(
               Locale.ROOT,
               "  %-10s %s: %d launches, %.1f MB, %.2f waves, %.1f us expected",
-              way == ways.getLast() ? "chosen:" : "instead of",
+              way == ways.getLast() && task.merging() == null ? "chosen:" : "instead of",
               way.name(),
               way.launches(),
               way.bytes() / 1e6,

@@ -7,9 +7,11 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.workload.Precision;
@@ -146,6 +148,18 @@ final class CheckSubjects {
             ? random.precision()
             : request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.options().rows().orElse(random == null ? ROWS : random.rows());
+    if (random != null && random.merging() != null) {
+      return new CheckSubject.OfNetwork(
+          NetworkCompiler.merged(
+              random.graph(),
+              target,
+              precision,
+              rows,
+              random.merging().order(),
+              random.merging().waits(),
+              DeviceCatalogue.multiprocessors(target)),
+          model.graph());
+    }
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
       return new CheckSubject.OfNetwork(compiled.program(rows), model.graph());
     }

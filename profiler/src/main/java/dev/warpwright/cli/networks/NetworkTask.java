@@ -7,6 +7,8 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.records.NetworkKey;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.RandomFfn;
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param arch the architecture of a file of weights without a graph; null for none
  * @param rows of a launch
  * @param seed of weights, where they are random, and inputs
+ * @param merging of the GEMMs of a feed-forward block; null for a kernel each
  */
 public record NetworkTask(
     String what,
@@ -43,13 +46,29 @@ public record NetworkTask(
     Graph graph,
     Precision precision,
     int rows,
-    long seed) {
+    long seed,
+    @Nullable Merging merging) {
+  /** How both GEMMs of a feed-forward block share one kernel. */
+  public record Merging(WorkOrder order, WaitPolicy waits) {}
+
+  /** One that nothing is said of how its GEMMs share a kernel. */
+  public NetworkTask(
+      String what,
+      List<String> words,
+      @Nullable String arch,
+      Graph graph,
+      Precision precision,
+      int rows,
+      long seed) {
+    this(what, words, arch, graph, precision, rows, seed, null);
+  }
+
   /** The keys of a fully connected network. */
   public static final String MLP_KEYS = "rows, widths, act, bias, dtype, seed";
 
   /** The keys of a feed-forward block. */
   public static final String FFN_KEYS =
-      "M, D (or K), H (or N), gated (or gate), act, bias, dtype, seed";
+      "M, D (or K), H (or N), gated (or gate), act, bias, dtype, seed, order, wait";
 
   /** The keys of a model. */
   public static final String MODEL_KEYS = "rows, dtype, seed";
@@ -134,22 +153,46 @@ public record NetworkTask(
     Precision precision = precision(values.text("dtype", "bf16"));
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
+    Merging merging = merging(values);
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                "M=" + rows,
+                "D=" + model,
+                "H=" + hidden,
+                "gated=" + (gated ? 1 : 0),
+                "act=" + activation.text(),
+                "bias=" + (bias ? 1 : 0),
+                "dtype=" + precision.text(),
+                "seed=" + seed));
+    if (merging != null) {
+      words.addAll(List.of("order=" + merging.order().text(), "wait=" + merging.waits().text()));
+    }
     return new NetworkTask(
         FFN,
-        List.of(
-            "M=" + rows,
-            "D=" + model,
-            "H=" + hidden,
-            "gated=" + (gated ? 1 : 0),
-            "act=" + activation.text(),
-            "bias=" + (bias ? 1 : 0),
-            "dtype=" + precision.text(),
-            "seed=" + seed),
+        words,
         null,
         graph(new RandomFfn(model, hidden, gated, activation, bias), weights, seed),
         precision,
         rows,
-        seed);
+        seed,
+        merging);
+  }
+
+  /** {@code order=rows wait=row}, or one of the two; null for neither. */
+  private static @Nullable Merging merging(KeyValues values) {
+    String order = values.text("order");
+    String waits = values.text("wait");
+    if (order == null && waits == null) {
+      return null;
+    }
+    try {
+      return new Merging(
+          WorkOrder.parse(order == null ? WorkOrder.SEQUENCE.text() : order),
+          WaitPolicy.parse(waits == null ? WaitPolicy.ROW.text() : waits));
+    } catch (IllegalArgumentException e) {
+      throw new UserError("order=" + order + " wait=" + waits + ": " + e.getMessage());
+    }
   }
 
   /** Weights are made once for tasks that differ in their rows alone. */
@@ -295,6 +338,21 @@ public record NetworkTask(
   /** By what its records are found. */
   public WorkloadKey key() {
     return NetworkKey.of(graph, precision, rows);
+  }
+
+  /**
+   * The same, where a command has no use for GEMMs that share a kernel.
+   *
+   * @throws UserError if they are to
+   */
+  public NetworkTask apart(String command) {
+    if (merging != null) {
+      throw new UserError(
+          "order= and wait= are for perf, explain and check; "
+              + command
+              + " has a kernel for each GEMM");
+    }
+    return this;
   }
 
   /** Whether a GEMM for each layer is expected to be faster, so that GEMMs are to be tuned. */

@@ -35,10 +35,12 @@ import picocli.CommandLine.Parameters;
           + " analytic model's choice.",
       "",
       "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
-          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed. Of other"
-          + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
-          + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
-          + " inputs. Bursts of 8 ms after a rest, and the fastest without rest."
+          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed; order"
+          + " (sequence, rows) and wait (tile, row, grid): both GEMMs in one persistent kernel, of"
+          + " a plain block with a GELU. Of other networks: rows (or M); widths: inputs and each"
+          + " layer's outputs; act: between the layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32;"
+          + " seed: of its random weights and inputs. Bursts of 8 ms after a rest, and the fastest"
+          + " without rest."
     })
 public final class PerfCommand extends Command {
   private static final int ROUNDS = 9;

@@ -144,7 +144,7 @@ public final class TuneCommand extends Command {
       List<TuneRequest.Search> searches,
       List<NetworkTuneRequest.Search> whole) {
     KeyValues values = new KeyValues(task.arguments());
-    NetworkTask network = NetworkTask.of(task.what(), values, arch);
+    NetworkTask network = NetworkTask.of(task.what(), values, arch).apart("tune");
     // Whoever tunes has a GPU; who has none is told so later.
     GpuTarget target = TuningDevice.look().map(TuningDevice::target).orElse(GpuTarget.SM_90A);
     if (network.isByLayer(target)) {
