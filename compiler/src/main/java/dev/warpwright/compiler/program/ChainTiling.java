@@ -63,6 +63,9 @@ record ChainTiling(
   /** More where columns come part by part. */
   private static final int PARTS_REGISTERS = 8;
 
+  /** Accumulators beside which ptxas holds what is added to them for longer. */
+  private static final int WIDE = 128;
+
   /** Registers that are better left to ptxas. */
   private static final int ROOM = 8;
 
@@ -354,9 +357,12 @@ record ChainTiling(
           }
         });
     long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
+    // Of what is added to accumulators, ptxas holds a part at a time; the more it has, the more.
+    long added = rows.size() * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
-        + (found[0] ? columns / 2 : operand(columns, map.to().dtype()))
-        + (found[0] ? rows.size() * columns * 3 / 8 : rows.size() * columns / 4)
+        + (found[0]
+            ? columns / 2 + (rows.isEmpty() ? 0 : added)
+            : operand(columns, map.to().dtype()) + rows.size() * columns / 4)
         + others
         + (found[1] ? FUNCTION_REGISTERS / (found[0] ? 1 : 2) : 0);
   }

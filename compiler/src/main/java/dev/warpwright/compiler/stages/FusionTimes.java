@@ -62,7 +62,9 @@ public record FusionTimes(double oneKernel, double layers) {
   private static final double SHARED_16_BITS = 715;
 
   private static final double SHARED_TF32 = 390;
-  private static final double SHARED_F32 = 95;
+
+  /** By tiles of registers (docs/decisions/0043-networks-in-f32-and-tf32.md): 863 µs of 64 × 4. */
+  private static final double SHARED_F32 = 150;
 
   /** Bytes of weights that a block takes in, in a microsecond, slice after slice. */
   private static final double BLOCK_BYTES_PER_US = 16_000;
@@ -163,10 +165,8 @@ public record FusionTimes(double oneKernel, double layers) {
             case TF32 -> SHARED_TF32;
             case F16, F16_SUMS, BF16, E4M3, E5M2, INT8, UINT8, F64 -> SHARED_16_BITS;
           };
-      double rate =
-          Math.min(
-              SHARED_REACHED * peak(),
-              perClock * device.multiprocessors() * (double) device.boostMhz());
+      double issued = perClock * device.multiprocessors() * (double) device.boostMhz();
+      double rate = precision == Precision.F32 ? issued : Math.min(SHARED_REACHED * peak(), issued);
       double all = Math.max(moved(ends() + weights()), flops(rows) / rate);
       return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
     }
