@@ -295,7 +295,7 @@ public final class CompiledModel implements AutoCloseable {
         measured.isEmpty()
             ? byLayer.computeIfAbsent(
                 padded, r -> NetworkCompiler.isByLayer(graph, target, precision, r))
-            : measured.equals(NetworkCompiler.GEMM_PER_LAYER);
+            : NetworkCompiler.isPerLayer(measured);
     return new Variant(layers ? padded : bucket(rows), measured, layers);
   }
 

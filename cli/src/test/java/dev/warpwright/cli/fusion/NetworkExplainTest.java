@@ -214,6 +214,34 @@ final class NetworkExplainTest {
     assertThat(only.members().get("conflicts")).isInstanceOf(Json.Number.class);
   }
 
+  /** What no kernel computes alone is a row for each of the kernels that do it together. */
+  @Test
+  void aWideBlockIsARowForEachOfItsKernels() {
+    NetworkTask block =
+        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=528", "H=1040", "gated=1")), null);
+    Report report =
+        new NetworkExplain(
+                Optional::empty,
+                (task, programs, library, rounds, sustained, progress) -> {
+                  throw new AssertionError("there is no GPU");
+                })
+            .perform(new NetworkExplainRequest(block, H200), line -> {});
+    assertThat(report.code()).as(report.text()).isEqualTo(ExitCode.OK);
+    assertThat(report.text())
+        .contains("instead of each GEMM by itself: 4 launches")
+        .contains("chosen:")
+        .contains("bound ");
+    Json.Members json = (Json.Members) report.json();
+    Json.Array kernels =
+        (Json.Array) java.util.Objects.requireNonNull(json.members().get("kernels"));
+    assertThat(kernels.items()).hasSize(2);
+    Json.Members first = (Json.Members) kernels.items().getFirst();
+    // Both projections, x and the hidden features.
+    assertThat(Double.parseDouble(((Json.Number) first.members().get("bytes")).written()))
+        .isEqualTo(2.0 * (2 * 528 * 1040 + 16 * 528 + 16 * 1040));
+    assertThat(first.members().keySet()).contains("waves", "blocks", "threads", "sharedBytes");
+  }
+
   /** What is extrapolated from two small launches is what a large one loses. */
   @Test
   void bankConflictsOfManyRowsFollowFromThoseOfFew() {

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -75,13 +76,32 @@ final class GpuKernels {
         : List.of();
   }
 
-  /** Whether some way might carry a network through registers. */
-  boolean isChained(StageGroup group) {
+  /** Why registers do not carry a network; empty if nothing is known to be in the way. */
+  String unchained(StageGroup group) {
     return target.hasHopper()
-        ? !chains(group).isEmpty()
-        : WarpTiling.refusal(group, target).isEmpty()
-            && !WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
-                .isEmpty();
+        ? ChainTiling.refusal(group, target)
+        : WarpTiling.refusal(group, target);
+  }
+
+  /**
+   * How one kernel would carry a network, as far as shapes tell.
+   *
+   * @param chain the network as registers carry it
+   * @param group the same as shared memory does
+   */
+  FusionTimes.Way way(StageGroup chain, StageGroup group, int rows) {
+    boolean chained =
+        target.hasHopper()
+            ? !chains(chain).isEmpty()
+            : WarpTiling.refusal(chain, target).isEmpty()
+                && !WarpTiling.candidates(chain, target, DeviceCatalogue.multiprocessors(target))
+                    .isEmpty();
+    if (chained) {
+      return FusionTimes.Way.REGISTERS;
+    }
+    return tiles(group).stream().anyMatch(tiling -> fills(tiling, rows))
+        ? FusionTimes.Way.TILES
+        : FusionTimes.Way.SHARED;
   }
 
   /**

@@ -125,20 +125,13 @@ public final class NetworkCompiler {
       int rows,
       @Nullable GemmKernels products,
       String name) {
-    if (name.equals(GEMM_PER_LAYER)) {
+    if (isPerLayer(name)) {
       return products == null
           ? Optional.empty()
-          : WideNetwork.plan(
-                  plain(graph, precision),
-                  rows,
-                  target,
-                  precision,
-                  new GpuKernels(target, precision),
-                  products,
-                  "it was measured to be the fastest")
-              .map(WideNetwork.Planned::program);
+          : perLayer(
+              graph, target, precision, rows, products, "it was measured to be the fastest", name);
     }
-    return alternatives(graph, target, precision).stream()
+    return alternatives(graph, target, precision, rows).stream()
         .filter(alternative -> alternative.name().equals(name))
         .findFirst()
         .flatMap(alternative -> alternative.compile().get());
@@ -146,6 +139,14 @@ public final class NetworkCompiler {
 
   /** How a network is computed with a GEMM of the families for each of its layers. */
   public static final String GEMM_PER_LAYER = "GEMM per layer";
+
+  /** The same with launches that overlap, however many rows they have. */
+  private static final String OVERLAPPING_LAYERS = GEMM_PER_LAYER + " overlap=1";
+
+  /** Whether a way has a GEMM for each layer, and so is for one row count. */
+  public static boolean isPerLayer(String name) {
+    return name.equals(GEMM_PER_LAYER) || name.equals(OVERLAPPING_LAYERS);
+  }
 
   /**
    * Whether a network is expected to be faster with a GEMM for each layer than as one kernel, so
@@ -168,7 +169,12 @@ public final class NetworkCompiler {
         precision,
         target,
         rows,
-        new GpuKernels(target, precision).isChained(Chain.of(graph, precision).group()));
+        new GpuKernels(target, precision)
+            .way(Chain.of(graph, precision).group(), fusedGroup(network), rows));
+  }
+
+  private static StageGroup fusedGroup(NetworkFunction network) {
+    return StageGroup.split(network, Partition.fused(network)).getFirst();
   }
 
   private static NetworkFunction plain(Graph graph, Precision precision) {
@@ -205,7 +211,13 @@ public final class NetworkCompiler {
     Chain chain = Chain.of(graph, precision);
     List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
     Optional<FusionTimes> expected =
-        FusionTimes.of(network, layers, precision, target, rows, kernels.isChained(chain.group()));
+        FusionTimes.of(
+            network,
+            layers,
+            precision,
+            target,
+            rows,
+            kernels.way(chain.group(), fusedGroup(network), rows));
     boolean byLayer = expected.map(FusionTimes::areLayersFaster).orElse(false);
     if (byLayer && products != null) {
       Optional<CompiledProgram> gemms =
@@ -216,7 +228,9 @@ public final class NetworkCompiler {
                   precision,
                   kernels,
                   products,
-                  expected.map(FusionTimes::text).orElse(""))
+                  expected.map(FusionTimes::text).orElse("")
+                      + unchained(kernels.unchained(chain.group())),
+                  false)
               .map(WideNetwork.Planned::program);
       if (gemms.isPresent()) {
         return gemms.get();
@@ -232,9 +246,7 @@ public final class NetworkCompiler {
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : byLayer
-                ? kernels.rowBlock(groups.getFirst(), chained.why())
-                : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
+            : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -242,7 +254,7 @@ public final class NetworkCompiler {
     }
     if (fused.kernel() == null && products != null) {
       Optional<WideNetwork.Planned> gemms =
-          WideNetwork.plan(network, rows, target, precision, kernels, products, why);
+          WideNetwork.plan(network, rows, target, precision, kernels, products, why, false);
       if (gemms.isPresent()) {
         return gemms.get().program();
       }
@@ -273,6 +285,10 @@ public final class NetworkCompiler {
         groups,
         compiled,
         network.constants().stream().map(PackedConstant::plain).toList());
+  }
+
+  private static String unchained(String why) {
+    return why.isEmpty() ? "" : ", not in registers, for " + why;
   }
 
   /** A network as registers carry it: products of few inputs are formulas. */
@@ -309,31 +325,50 @@ public final class NetworkCompiler {
       Precision precision,
       int rows,
       Supplier<GemmKernels> products) {
-    List<Alternative> alternatives = new ArrayList<>(alternatives(graph, target, precision, rows));
+    List<Alternative> alternatives = alternatives(graph, target, precision, rows);
     Optional<FusionTimes> expected = expected(graph, target, precision, rows);
     if (!expected.map(FusionTimes::mightLayersBeFaster).orElse(false)
         || products(graph, precision, rows).isEmpty()) {
       return alternatives;
     }
-    Alternative layers =
-        new Alternative(
-            GEMM_PER_LAYER,
-            () -> {
-              try (GemmKernels kernels = products.get()) {
-                return WideNetwork.plan(
-                        plain(graph, precision),
-                        rows,
-                        target,
-                        precision,
-                        new GpuKernels(target, precision),
-                        kernels,
-                        expected.map(FusionTimes::text).orElse("that is another way"))
-                    .map(WideNetwork.Planned::program);
-              }
-            });
+    String why = expected.map(FusionTimes::text).orElse("that is another way");
+    List<Alternative> layers = new ArrayList<>();
+    for (String name :
+        target.hasHopper()
+            ? List.of(GEMM_PER_LAYER, OVERLAPPING_LAYERS)
+            : List.of(GEMM_PER_LAYER)) {
+      layers.add(
+          new Alternative(
+              name,
+              () -> {
+                try (GemmKernels kernels = products.get()) {
+                  return perLayer(graph, target, precision, rows, kernels, why, name);
+                }
+              }));
+    }
     boolean first = expected.map(FusionTimes::areLayersFaster).orElse(false);
-    alternatives.add(first ? 0 : Math.min(BESIDE, alternatives.size() - 1), layers);
+    alternatives.addAll(first ? 0 : Math.min(BESIDE, alternatives.size() - 1), layers);
     return alternatives;
+  }
+
+  private static Optional<CompiledProgram> perLayer(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      GemmKernels products,
+      String why,
+      String name) {
+    return WideNetwork.plan(
+            plain(graph, precision),
+            rows,
+            target,
+            precision,
+            new GpuKernels(target, precision),
+            products,
+            why,
+            name.equals(OVERLAPPING_LAYERS))
+        .map(WideNetwork.Planned::program);
   }
 
   /**

@@ -49,6 +49,7 @@ final class WideNetwork {
   private final GpuKernels simple;
   private final GemmKernels products;
   private final String why;
+  private final boolean overlapping;
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
 
@@ -64,13 +65,15 @@ final class WideNetwork {
       Precision precision,
       GpuKernels simple,
       GemmKernels products,
-      String why) {
+      String why,
+      boolean overlapping) {
     this.network = network;
     this.reads = StageReads.of(network.func());
     this.precision = precision;
     this.simple = simple;
     this.products = products;
     this.why = why;
+    this.overlapping = overlapping;
   }
 
   /**
@@ -97,6 +100,8 @@ final class WideNetwork {
    *
    * @param rows the row count to compile for
    * @param why there is not one kernel for all
+   * @param overlapping whether launches may begin before the ones before them have ended, however
+   *     many rows there are
    * @return empty if no family computes any of the products
    */
   static Optional<Planned> plan(
@@ -106,9 +111,10 @@ final class WideNetwork {
       Precision precision,
       GpuKernels simple,
       GemmKernels products,
-      String why) {
+      String why,
+      boolean overlapping) {
     WideNetwork wide =
-        new WideNetwork(FixedRows.of(network, rows), precision, simple, products, why);
+        new WideNetwork(FixedRows.of(network, rows), precision, simple, products, why, overlapping);
     return wide.plan() ? Optional.of(wide.planned(target, rows)) : Optional.empty();
   }
 
@@ -122,12 +128,12 @@ final class WideNetwork {
                 .map(PackedConstant::plain)
                 .toList());
     made.stream().filter(constant -> used.contains(constant.buffer())).forEach(constants::add);
+    Set<Buffer> constant =
+        constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls =
-        OverlappedCalls.of(
-            calls,
-            target,
-            rows,
-            constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet()));
+        overlapping
+            ? OverlappedCalls.all(calls, target, rows, constant)
+            : OverlappedCalls.of(calls, target, rows, constant);
     Program program =
         ProgramAssembly.assemble(
             network,

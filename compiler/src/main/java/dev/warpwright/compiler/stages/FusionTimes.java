@@ -25,6 +25,16 @@ import java.util.Optional;
  * @param layers microseconds with a GEMM for each layer
  */
 public record FusionTimes(double oneKernel, double layers) {
+  /** How one kernel passes activations on. */
+  public enum Way {
+    /** Each warp or warpgroup keeps its rows in registers. */
+    REGISTERS,
+    /** Through shared memory, each thread with a tile of products. */
+    TILES,
+    /** Through shared memory, as it comes. */
+    SHARED
+  }
+
   /** How much faster layers must be: they are for one number of rows, and each is launched. */
   private static final double WORTH = 0.9;
 
@@ -36,9 +46,9 @@ public record FusionTimes(double oneKernel, double layers) {
   /** What GEMMs with long sums reach of the device's rate, and for how long a sum half of it. */
   private static final double GEMM_REACHED = 0.78;
 
-  private static final double GEMM_HALF = 128;
+  private static final double GEMM_HALF = 180;
 
-  private static final double SIMT_REACHED = 0.85;
+  private static final double SIMT_REACHED = 0.72;
   private static final double SIMT_HALF = 24;
 
   /** What copies reach. */
@@ -55,6 +65,9 @@ public record FusionTimes(double oneKernel, double layers) {
 
   private static final int CHAIN_ROWS = 64;
 
+  /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
+  private static final double TILES_REACHED = 0.6;
+
   /** Bytes of weights that a block of a chain takes in, in a microsecond, by bulk copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;
 
@@ -62,9 +75,7 @@ public record FusionTimes(double oneKernel, double layers) {
   private static final double SHARED_16_BITS = 715;
 
   private static final double SHARED_TF32 = 390;
-
-  /** By tiles of registers (docs/decisions/0043-networks-in-f32-and-tf32.md): 863 µs of 64 × 4. */
-  private static final double SHARED_F32 = 150;
+  private static final double SHARED_F32 = 95;
 
   /** Bytes of weights that a block takes in, in a microsecond, slice after slice. */
   private static final double BLOCK_BYTES_PER_US = 16_000;
@@ -92,7 +103,7 @@ public record FusionTimes(double oneKernel, double layers) {
    * Of a network for so many rows, on the largest device of a target; empty where there is no such
    * device, or it has no rate for the precision.
    *
-   * @param chained whether registers can carry it
+   * @param way in which one kernel would carry it
    */
   public static Optional<FusionTimes> of(
       NetworkFunction network,
@@ -100,14 +111,20 @@ public record FusionTimes(double oneKernel, double layers) {
       Precision precision,
       GpuTarget target,
       long rows,
-      boolean chained) {
+      Way way) {
     Optional<DeviceModel> device = DeviceCatalogue.largest(target);
     if (device.isEmpty() || !precision.supportedBy(device.get())) {
       return Optional.empty();
     }
     Work work = new Work(network, precision, device.get(), rows);
     return Optional.of(
-        new FusionTimes(chained ? work.chained() : work.throughShared(), work.byLayer(layers)));
+        new FusionTimes(
+            switch (way) {
+              case REGISTERS -> work.chained();
+              case TILES -> work.byTiles();
+              case SHARED -> work.throughShared();
+            },
+            work.byLayer(layers)));
   }
 
   /** A network and where it runs. */
@@ -158,6 +175,11 @@ public record FusionTimes(double oneKernel, double layers) {
       return Math.max(tile, all);
     }
 
+    double byTiles() {
+      double all = Math.max(moved(ends() + weights()), flops(rows) / (TILES_REACHED * peak()));
+      return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
+    }
+
     double throughShared() {
       double perClock =
           switch (precision) {
@@ -165,8 +187,10 @@ public record FusionTimes(double oneKernel, double layers) {
             case TF32 -> SHARED_TF32;
             case F16, F16_SUMS, BF16, E4M3, E5M2, INT8, UINT8, F64 -> SHARED_16_BITS;
           };
-      double issued = perClock * device.multiprocessors() * (double) device.boostMhz();
-      double rate = precision == Precision.F32 ? issued : Math.min(SHARED_REACHED * peak(), issued);
+      double rate =
+          Math.min(
+              SHARED_REACHED * peak(),
+              perClock * device.multiprocessors() * (double) device.boostMhz());
       double all = Math.max(moved(ends() + weights()), flops(rows) / rate);
       return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
     }

@@ -155,7 +155,7 @@ final class NetworkCandidates {
     int tried = 0;
     for (Alternative alternative : alternatives) {
       boolean old = alternative.name().equals(OLD);
-      boolean layers = alternative.name().equals(NetworkCompiler.GEMM_PER_LAYER);
+      boolean layers = NetworkCompiler.isPerLayer(alternative.name());
       // Expected to be slower than one kernel, it is one of the ways, but not what 'run' takes.
       if (layers && alternative != alternatives.getFirst()) {
         continue;

@@ -1,7 +1,6 @@
 package dev.warpwright.cli.fusion;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.cli.jobs.DeviceQueue;
@@ -11,6 +10,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.records.NetworkRecords;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
@@ -59,15 +59,11 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     Optional<TuningDevice> here = request.model() == null ? device.get() : Optional.empty();
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
-    List<Made> all = new NetworkCandidates(task, model.target()).all();
-    if (all.isEmpty()) {
-      return new Report(
-          true,
-          task.text() + ": no kernel computes it alone; 'plan' and 'perf' say what does",
-          Json.object()
-              .with("workload", task.text())
-              .with("device", model.name())
-              .with("alternatives", Json.array(List.<Made>of(), made -> Json.of(made.name()))));
+    NetworkCandidates candidates = new NetworkCandidates(task, model.target());
+    List<Made> all = candidates.all();
+    Made only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
+    if (all.size() < 2 && only.compiled().kernels().size() > 1) {
+      return wide(task, only, model, here, progress);
     }
     if (here.isEmpty()) {
       progress.say("times are predicted for an " + model.name() + ", not measured");
@@ -94,6 +90,40 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
             NetworkBounds.of(task.graph(), task.precision(), task.rows(), model),
             rows)
         .report();
+  }
+
+  /** What no kernel computes well alone: those that do it together, and what was weighed. */
+  private Report wide(
+      NetworkTask task,
+      Made made,
+      DeviceModel model,
+      Optional<TuningDevice> here,
+      Progress progress) {
+    List<NetworkResult> measured = new ArrayList<>();
+    if (here.isPresent()) {
+      try (DeviceQueue.Turn _ = here.get().turn("explain", progress)) {
+        measured.addAll(
+            bench
+                .of(
+                    task,
+                    List.of(made.program()),
+                    NetworkPerf.library(task, made),
+                    ROUNDS,
+                    false,
+                    progress)
+                .results());
+      }
+    }
+    try (GemmKernels products = GemmKernels.of(model.target())) {
+      return WideExplanation.of(
+              task,
+              made,
+              products,
+              model,
+              here.map(TuningDevice::name).orElse(model.name()),
+              measured)
+          .report();
+    }
   }
 
   private static DeviceModel model(NetworkExplainRequest request, Optional<TuningDevice> here) {

@@ -266,7 +266,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
    * What stands beside a network that takes several kernels: its GEMMs by a library. Null for
    * others, which no library computes at their speed.
    */
-  private static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
+  static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
     return chosen.compiled().kernels().size() > 1
         ? LibraryChain.of(task.graph(), task.precision()).orElse(null)
         : null;

@@ -14,6 +14,7 @@ import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** Inputs of a network and what it makes of them in double precision, for some distinct rows. */
 final class NetworkReference {
@@ -28,7 +29,7 @@ final class NetworkReference {
   private static final int FEWEST_OF_WIDE = 16;
   private static final int MOST = 2048;
 
-  private static SoftReference<Values> last = new SoftReference<>(null);
+  private static @Nullable SoftReference<Values> last;
 
   private NetworkReference() {}
 
@@ -58,7 +59,7 @@ final class NetworkReference {
   }
 
   private static synchronized Values values(NetworkTask task, int distinct) {
-    Values known = last.get();
+    Values known = last == null ? null : last.get();
     if (known == null || !known.isOf(task, distinct)) {
       known = Values.of(task, distinct);
       last = new SoftReference<>(known);
