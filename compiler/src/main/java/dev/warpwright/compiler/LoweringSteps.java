@@ -34,13 +34,23 @@ public final class LoweringSteps {
    */
   public record Step(String pass, String text) {}
 
-  /** The passes of one of the program's kernels, in their order. */
+  /** The passes that changed one of the program's kernels, in their order. */
   public static List<Step> of(CompiledProgram program, CompiledKernel kernel) {
     Set<Buffer> constants =
         program.network().constants().stream().map(Constant::buffer).collect(Collectors.toSet());
     List<Step> steps = new ArrayList<>();
-    PassListener keep = (pass, text) -> steps.add(new Step(pass, text.get()));
     PrimFunc tiles = kernel.tileProgram();
+    String[] last = {""};
+    PassListener start = (pass, text) -> last[0] = text.get();
+    start.tell("the schedule", tiles);
+    PassListener keep =
+        (pass, supplied) -> {
+          String text = supplied.get();
+          if (!text.equals(last[0])) {
+            steps.add(new Step(pass, text));
+          }
+          last[0] = text;
+        };
     switch (program.target()) {
       case HostTarget host -> HostLowering.lower(tiles, host, constants, keep);
       case GpuTarget gpu -> {

@@ -100,10 +100,11 @@ final class RingTiles {
     rings.values().forEach(ring -> shared.add(ring.ring()));
     List<Param> params = new ArrayList<>(func.params());
     List<Buffer> registers = new ArrayList<>();
-    if (parts != null) {
-      shared.add(parts.turn());
-      params.addAll(parts.params());
-      registers.addAll(parts.registers());
+    PartialSums combined = parts;
+    if (combined != null) {
+      shared.add(combined.turn());
+      params.addAll(combined.params());
+      registers.addAll(combined.registers());
     }
     registers.addAll(fragments);
     registers.addAll(operands);

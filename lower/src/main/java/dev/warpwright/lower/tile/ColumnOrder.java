@@ -1,77 +1,112 @@
 package dev.warpwright.lower.tile;
 
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Layout.Mode;
+import dev.warpwright.ir.Region;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An order of columns, the same in each group of 16 or 32: the bits of a column change their
- * places. What stands where products take it from registers is then what one thread has side by
- * side.
+ * In which order columns of constants come, so that a thread of a matrix product has neighbours:
+ * what {@link PackConstants} permutes, as expressions of a place and as modes of a layout.
  */
-enum ColumnOrder {
-  /** Rows by 16 bytes, of 16-bit operands or accumulators: a thread has 8 columns of 32. */
-  OF_32(1, 8, 16, 2, 4) {
-    @Override
-    Expr column(Expr at) {
-      Expr group = Exprs.mul(Exprs.div(at, 32), 32);
-      Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
-      Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
-      Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-      Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
-      return Exprs.add(sum, Exprs.mod(at, 2));
-    }
-  },
+final class ColumnOrder {
+  /** Where the bits of a column go, by their weights: the inverse of {@link #column}. */
+  static final int[] BITS_OF_32 = {1, 8, 16, 2, 4};
 
-  /** 4 columns of 16: 8 bytes of a 16-bit operand, or 16 bytes of f32 accumulators. */
-  OF_16(1, 8, 2, 4) {
-    @Override
-    Expr column(Expr at) {
+  static final int[] BITS_OF_16 = {1, 8, 2, 4};
+
+  /** The same of columns in tf32 that come from memory, and from accumulators. */
+  static final int[] BITS_OF_ROWS = {4, 8, 1, 2};
+
+  static final int[] BITS_OF_SUMS = {4, 1, 2, 8};
+
+  private ColumnOrder() {}
+
+  /** Where the coordinates of a dimension go, in elements of the packed buffer. */
+  static List<Mode> modes(Buffer packed, int dimension, int @Nullable [] bits) {
+    long extent = packed.extent(dimension);
+    if (bits == null) {
+      return packed.layout() == null
+          ? List.of(new Mode(extent, offset(packed, dimension, 1)))
+          : packed.layout().dimensions().get(dimension);
+    }
+    List<Mode> modes = new ArrayList<>();
+    int group = 1 << bits.length;
+    for (int weight : bits) {
+      modes.add(new Mode(2, offset(packed, dimension, weight)));
+    }
+    modes.add(new Mode(extent / group, offset(packed, dimension, group)));
+    return modes;
+  }
+
+  /** Where the element at this coordinate, and 0 in the other dimensions, is. */
+  static long offset(Buffer packed, int dimension, long coordinate) {
+    long[] shape = new long[packed.rank()];
+    long[] at = new long[packed.rank()];
+    for (int d = 0; d < shape.length; d++) {
+      shape[d] = packed.extent(d);
+    }
+    at[dimension] = coordinate;
+    Layout layout = packed.layout();
+    return (layout == null ? Layout.rowMajor(shape) : layout).offset(at);
+  }
+
+  static int[] bits(int group) {
+    return group == 32 ? BITS_OF_32 : BITS_OF_16;
+  }
+
+  /** The column of rows by 16 bytes that stands at a place of an operand in tf32. */
+  static Expr columnOfRow(Expr at) {
+    Expr thread = Exprs.mul(Exprs.mod(at, 4), 4);
+    Expr step = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
+    Expr half = Exprs.div(Exprs.mod(at, 8), 4);
+    Expr group = Exprs.mul(Exprs.div(at, 16), 16);
+    return Exprs.add(Exprs.add(group, thread), Exprs.add(step, half));
+  }
+
+  /** The column of accumulators that stands at a place of an operand in tf32. */
+  static Expr columnOfSum(Expr at) {
+    Expr group = Exprs.mul(Exprs.div(at, 8), 8);
+    Expr thread = Exprs.mul(Exprs.mod(at, 4), 2);
+    return Exprs.add(Exprs.add(group, thread), Exprs.div(Exprs.mod(at, 8), 4));
+  }
+
+  /** The column that stands at a place, in groups of so many: p of {@link PackConstants}. */
+  static Expr column(Expr at, int among) {
+    if (among == 16) {
       Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
       Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
       Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
       return Exprs.add(Exprs.add(groups, quarter), Exprs.add(half, Exprs.mod(at, 2)));
     }
-  },
-
-  /** Rows by 16 bytes of an operand in tf32, of which a thread has 4 columns, 4 apart, of 16. */
-  TF32_ROWS(4, 8, 1, 2) {
-    @Override
-    Expr column(Expr at) {
-      Expr group = Exprs.mul(Exprs.div(at, 16), 16);
-      Expr thread = Exprs.mul(Exprs.mod(at, 4), 4);
-      Expr step = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-      Expr half = Exprs.div(Exprs.mod(at, 8), 4);
-      return Exprs.add(Exprs.add(group, thread), Exprs.add(step, half));
-    }
-  },
-
-  /** Accumulators that become an operand in tf32: neighbours are 4 apart there. */
-  TF32_SUMS(4, 1, 2, 8) {
-    @Override
-    Expr column(Expr at) {
-      Expr group = Exprs.mul(Exprs.div(at, 8), 8);
-      Expr thread = Exprs.mul(Exprs.mod(at, 4), 2);
-      return Exprs.add(Exprs.add(group, thread), Exprs.div(Exprs.mod(at, 8), 4));
-    }
-  };
-
-  private final List<Integer> weights;
-
-  ColumnOrder(Integer... weights) {
-    this.weights = List.of(weights);
+    Expr group = Exprs.mul(Exprs.div(at, 32), 32);
+    Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
+    Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
+    Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
+    Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
+    return Exprs.add(sum, Exprs.mod(at, 2));
   }
 
-  /** Columns that are permuted among each other. */
-  int group() {
-    return 1 << weights.size();
+  /** Whether the product takes whole groups of the operand's columns. */
+  static boolean inGroups(Region region, int group) {
+    var columns = region.ranges().getLast();
+    return columns.extent() instanceof Expr.IntImm(var type, long n)
+        && n % group == 0
+        && isMultiple(columns.min(), group);
   }
 
-  /** Where the bits of a column go, by their weights: the inverse of {@link #column}. */
-  List<Integer> weights() {
-    return weights;
+  static boolean isMultiple(Expr e, int group) {
+    return switch (e) {
+      case Expr.IntImm imm -> imm.value() % group == 0;
+      case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
+          op == BinaryOp.MUL && (isMultiple(a, group) || isMultiple(b, group));
+      default -> false;
+    };
   }
-
-  /** The column that stands at a place. */
-  abstract Expr column(Expr at);
 }

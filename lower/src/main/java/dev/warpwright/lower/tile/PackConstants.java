@@ -1,10 +1,8 @@
 package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Layout.Swizzle;
@@ -16,23 +14,18 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lets rows move between global memory and the registers of warpgroup products by 16 bytes a
@@ -60,9 +53,6 @@ import org.jspecify.annotations.Nullable;
  * is permuted of every product whose operand comes from another one's accumulators; what is packed
  * is rounded to tf32, too, which the instruction would cut off.
  *
- * <p>Weights of products of warps come in the order of their registers ({@link FragmentOrder}): the
- * parameter has the same coordinates, and another layout.
- *
  * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
  * the next rows can be copied to while these are multiplied; so does an operand of rows of an odd
  * number of columns, which come one by one.
@@ -74,53 +64,22 @@ import org.jspecify.annotations.Nullable;
  * {@link PlanPipes}: weights are still copied from parameters.
  */
 public final class PackConstants {
-  private final Set<Buffer> constants;
+  private final ConstantUses uses;
   private final Set<Buffer> written;
-  private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
   private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
 
-  /** Constants whose columns, or rows, are permuted, and how. */
-  private final Map<Buffer, ColumnOrder> permutedColumns = new LinkedHashMap<>();
+  /** Constants whose columns, or rows, are permuted, and where their bits go. */
+  private final Map<Buffer, int[]> permutedColumns = new LinkedHashMap<>();
 
-  private final Map<Buffer, ColumnOrder> permutedRows = new LinkedHashMap<>();
+  private final Map<Buffer, int[]> permutedRows = new LinkedHashMap<>();
 
   /** Weights in the order of the registers of warps' products. */
   private final Set<Buffer> ordered = new LinkedHashSet<>();
 
-  /** Operands in registers of products in tf32. */
-  private final Set<Buffer> rounded = new HashSet<>();
-
-  /** What products add to. */
-  private final Set<Buffer> sums = new HashSet<>();
-
   private PackConstants(PrimFunc func, Set<Buffer> constants) {
-    this.constants = constants;
+    this.uses = new ConstantUses(func, constants);
     this.written = TileFacts.written(func);
-    Set<Stmt> ofMaps = Collections.newSetFromMap(new IdentityHashMap<>());
-    Walk.statements(
-        func.body(),
-        s -> {
-          if (s instanceof Stmt.TileMap map) {
-            ofMaps.addAll(map.stores());
-          } else if (s instanceof Stmt.TileMma mma) {
-            sums.add(mma.c().buffer());
-            if (isOfTf32(mma)) {
-              rounded.add(mma.a().buffer());
-            }
-          }
-        });
-    Walk.statements(
-        func.body(),
-        s -> {
-          if (ofMaps.contains(s)) {
-            return;
-          }
-          Leaves leaves = Leaves.of(s);
-          Set<Buffer> touched = new HashSet<>(leaves.reads());
-          touched.addAll(leaves.writes());
-          touched.forEach(b -> uses.computeIfAbsent(b, x -> new ArrayList<>()).add(s));
-        });
   }
 
   /**
@@ -142,15 +101,6 @@ public final class PackConstants {
   /** As {@link #apply(PrimFunc, Set, PassListener)}, without telling anybody. */
   public static Packed apply(PrimFunc func, Set<Buffer> constants) {
     return new PackConstants(func, constants).packed(func);
-  }
-
-  /** Whether a product takes f32 from registers, and rounds or cuts them off to tf32. */
-  private static boolean isOfTf32(Stmt.TileMma mma) {
-    String instr = mma.attrs().getString("instr");
-    return mma.a().buffer().scope() == Scope.FRAGMENT
-        && mma.a().buffer().dtype() == DType.F32
-        && instr != null
-        && instr.contains("tf32");
   }
 
   private Packed packed(PrimFunc func) {
@@ -198,13 +148,13 @@ public final class PackConstants {
         func.body(),
         s -> {
           if (s instanceof Stmt.TileMma mma
-              && isOfTf32(mma)
-              && weight(mma) instanceof Buffer weight) {
+              && ConstantUses.isOfTf32(mma)
+              && uses.weight(mma) instanceof Buffer weight) {
             weights.add(weight);
             products.add(mma);
           }
         });
-    weights.removeIf(weight -> !isReadBy(weight, products));
+    weights.removeIf(weight -> !uses.isReadBy(weight, products));
     return weights;
   }
 
@@ -220,49 +170,22 @@ public final class PackConstants {
     Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int d = 0; d < constant.rank(); d++) {
-      dimensions.add(modes(packed, d, (d == 0 ? permutedRows : permutedColumns).get(constant)));
+      dimensions.add(
+          ColumnOrder.modes(packed, d, (d == 0 ? permutedRows : permutedColumns).get(constant)));
     }
     return new Form(packed, new Layout(dimensions, Swizzle.NONE), tf32);
   }
 
-  /** Where the coordinates of a dimension go, in elements of the packed buffer. */
-  private static List<Mode> modes(Buffer packed, int dimension, @Nullable ColumnOrder order) {
-    long extent = packed.extent(dimension);
-    if (order == null) {
-      return packed.layout() == null
-          ? List.of(new Mode(extent, offset(packed, dimension, 1)))
-          : packed.layout().dimensions().get(dimension);
-    }
-    List<Mode> modes = new ArrayList<>();
-    for (int weight : order.weights()) {
-      modes.add(new Mode(2, offset(packed, dimension, weight)));
-    }
-    modes.add(new Mode(extent / order.group(), offset(packed, dimension, order.group())));
-    return modes;
-  }
-
-  /** Where the element at this coordinate, and 0 in the other dimensions, is. */
-  private static long offset(Buffer packed, int dimension, long coordinate) {
-    long[] shape = new long[packed.rank()];
-    long[] at = new long[packed.rank()];
-    for (int d = 0; d < shape.length; d++) {
-      shape[d] = packed.extent(d);
-    }
-    at[dimension] = coordinate;
-    Layout layout = packed.layout();
-    return (layout == null ? Layout.rowMajor(shape) : layout).offset(at);
-  }
-
   /** A weight that only products of warps read comes in the order of their registers. */
   private void order(Stmt.TileMma mma) {
-    Buffer weight = weight(mma);
+    Buffer weight = uses.weight(mma);
     if (weight != null && weight.layout() == null && FragmentOrder.fits(weight)) {
       boolean only = true;
-      for (Stmt use : uses.getOrDefault(weight, List.of())) {
+      for (Stmt use : uses.of(weight)) {
         only &=
             use instanceof Stmt.TileMma reads && FragmentOrder.isFor(reads)
                 || use instanceof Stmt.TileCopy copy
-                    && uses.getOrDefault(copy.to().buffer(), List.of()).stream()
+                    && uses.of(copy.to().buffer()).stream()
                         .allMatch(
                             reader ->
                                 reader == copy
@@ -275,26 +198,9 @@ public final class PackConstants {
     }
   }
 
-  /** p of the class's description: of 4 columns, or 8, a thread has 16 bytes of rows, or 8. */
-  private ColumnOrder order(long columns) {
-    return columns % 32 == 0 && rounded.isEmpty() ? ColumnOrder.OF_32 : ColumnOrder.OF_16;
-  }
-
-  private int group(long columns) {
-    return order(columns).group();
-  }
-
-  private static ColumnOrder ofGroup(int group) {
-    return group == 32 ? ColumnOrder.OF_32 : ColumnOrder.OF_16;
-  }
-
-  private int of(Buffer weight, int group) {
-    return group == 0 ? group(weight.extent(1)) : group;
-  }
-
   /** Whether products take elements of its type from registers. */
   private boolean isOperand(Buffer fragment) {
-    boolean wide = fragment.dtype() == DType.F32 && !rounded.isEmpty() && !sums.contains(fragment);
+    boolean wide = fragment.dtype() == DType.F32 && uses.rounds() && !uses.isSum(fragment);
     return fragment.scope() == Scope.FRAGMENT
         && (fragment.dtype().bytes() == 2 || wide)
         && fragment.rank() == 2;
@@ -303,11 +209,11 @@ public final class PackConstants {
   /** Whether whole vectors of a matrix' rows are columns of the tile. */
   private boolean byVectors(Region memory, Buffer fragment) {
     Buffer buffer = memory.buffer();
-    int lanes = group(fragment.extent(1)) / 4;
+    int lanes = uses.group(fragment.extent(1)) / 4;
     return fragment.extent(1) % 16 == 0
         && memory.tile().size() == 2
         && memory.ranges().getLast() == memory.tile().getLast()
-        && isMultiple(memory.ranges().getLast().min(), group(fragment.extent(1)))
+        && ColumnOrder.isMultiple(memory.ranges().getLast().min(), uses.group(fragment.extent(1)))
         && buffer.layout() == null
         && buffer.extent(buffer.rank() - 1) % lanes == 0
         && buffer.alignment() >= 16;
@@ -323,121 +229,45 @@ public final class PackConstants {
         || !TileFacts.isWhole(copy.to())) {
       return;
     }
-    List<Stmt> readers = uses.getOrDefault(a, List.of()).stream().filter(s -> s != copy).toList();
+    List<Stmt> readers = uses.others(a, copy);
     if (readers.stream().noneMatch(s -> s instanceof Stmt.TileMma mma && mma.a().buffer() == a)) {
       return;
     }
     Set<Buffer> weights = new LinkedHashSet<>();
-    int group = group(a.extent(1));
+    int group = uses.group(a.extent(1));
     boolean permute = byVectors(copy.from(), a);
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == a && mma.c().buffer() != a
-              ? weight(mma, group)
+              ? uses.weight(mma, group)
               : null;
-      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a(), group);
+      permute &= weight != null && ColumnOrder.inGroups(((Stmt.TileMma) reader).a(), group);
       if (weight != null) {
         weights.add(weight);
       }
     }
     for (Buffer weight : weights) {
-      permute &= isReadBy(weight, readers);
+      permute &= uses.isReadBy(weight, readers);
     }
     boolean pairs = x.extent(x.rank() - 1) % 2 == 0;
-    boolean wide = rounded.contains(a);
+    boolean wide = uses.isRounded(a);
     if (!permute && pairs && !wide && !copy.attrs().has("prefetch")) {
       return;
     }
-    ColumnOrder order = wide ? ColumnOrder.TF32_ROWS : order(a.extent(1));
     if (permute) {
-      weights.forEach(weight -> permutedColumns.put(weight, order));
+      int[] bits = wide ? ColumnOrder.BITS_OF_ROWS : ColumnOrder.bits(group);
+      weights.forEach(weight -> permutedColumns.put(weight, bits));
     }
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr from = new Expr.Load(rows, List.of(r, permute ? order.column(k) : k));
+    Expr at = wide ? ColumnOrder.columnOfRow(k) : ColumnOrder.column(k, group);
+    Expr from = new Expr.Load(rows, List.of(r, permute ? at : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
     replaced.put(copy, Stmts.seq(fill, map));
     allocated.put(copy, rows);
-  }
-
-  /** Whether the product takes whole groups of the operand's columns. */
-  private static boolean inGroups(Region region, int group) {
-    var columns = region.ranges().getLast();
-    return columns.extent() instanceof Expr.IntImm(var type, long n)
-        && n % group == 0
-        && isMultiple(columns.min(), group);
-  }
-
-  private static boolean isMultiple(Expr e, int group) {
-    return switch (e) {
-      case Expr.IntImm imm -> imm.value() % group == 0;
-      case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
-          op == BinaryOp.MUL && (isMultiple(a, group) || isMultiple(b, group));
-      default -> false;
-    };
-  }
-
-  /** The constant whose tiles are the product's second operand, [N, K]; null if there is none. */
-  private @Nullable Buffer weight(Stmt.TileMma mma) {
-    return weight(mma, 0);
-  }
-
-  /**
-   * The same, if the tiles have whole groups of so many columns.
-   *
-   * @param group 0 for what the constant's own number of columns asks for
-   */
-  private @Nullable Buffer weight(Stmt.TileMma mma, int group) {
-    Buffer tile = mma.b().buffer();
-    if (!mma.transposeB() || mma.transposeA()) {
-      return null;
-    }
-    if (tile.scope() == Scope.GLOBAL && FragmentOrder.isFor(mma)) {
-      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b(), of(tile, group))
-          ? tile
-          : null;
-    }
-    if (tile.scope() != Scope.SHARED) {
-      return null;
-    }
-    Buffer weight = null;
-    for (Stmt use : uses.getOrDefault(tile, List.of())) {
-      if (use instanceof Stmt.TileCopy copy && copy.to().buffer() == tile) {
-        Buffer from = copy.from().buffer();
-        boolean same = weight == null || weight == from;
-        if (!same
-            || !constants.contains(from)
-            || from.rank() != 2
-            || !inGroups(copy.from(), of(from, group))) {
-          return null;
-        }
-        weight = from;
-      } else if (use != mma) {
-        return null;
-      }
-    }
-    return weight;
-  }
-
-  /** Whether a constant's tiles go to these products alone. */
-  private boolean isReadBy(Buffer constant, List<Stmt> products) {
-    for (Stmt use : uses.getOrDefault(constant, List.of())) {
-      if (!(use instanceof Stmt.TileCopy copy)) {
-        if (use instanceof Stmt.TileMma && products.contains(use)) {
-          continue;
-        }
-        return false;
-      }
-      for (Stmt reader : uses.getOrDefault(copy.to().buffer(), List.of())) {
-        if (reader != use && !products.contains(reader) && !(reader instanceof Stmt.TileCopy)) {
-          return false;
-        }
-      }
-    }
-    return true;
   }
 
   private void result(Stmt.TileCopy copy) {
@@ -449,7 +279,7 @@ public final class PackConstants {
         || !byVectors(copy.to(), h)) {
       return;
     }
-    List<Stmt> makers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != copy).toList();
+    List<Stmt> makers = uses.others(h, copy);
     if (makers.size() != 1
         || !(makers.getFirst() instanceof Stmt.TileMap map)
         || map.stores().size() != 1
@@ -457,12 +287,12 @@ public final class PackConstants {
         || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
       return;
     }
-    int group = group(h.extent(1));
+    int group = uses.group(h.extent(1));
     if (permuteRows(map, group)) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), ofGroup(group).column(map.vars().get(1)));
-      Expr value = atColumns(map, store.value(), group);
-      replaced.put(map, with(map, new Stmt.Store(h, at, value)));
+      List<Expr> at = List.of(map.vars().get(0), ColumnOrder.column(map.vars().get(1), group));
+      Expr value = MapColumns.atColumns(map, store.value(), group);
+      replaced.put(map, MapColumns.with(map, new Stmt.Store(h, at, value)));
     }
   }
 
@@ -475,31 +305,31 @@ public final class PackConstants {
     Buffer h = store.buffer();
     if (replaced.containsKey(map)
         || !isOperand(h)
-        || rounded.contains(h)
+        || uses.isRounded(h)
         || h.extent(1) % 16 != 0
         || map.stores().size() != 1
         || map.vars().size() != 2
         || !isWindow(map, store.indices())
-        || new Inputs(map).rows.isEmpty()) {
+        || new MapColumns.Inputs(map, uses.group(MapColumns.columnsOf(map))).rows.isEmpty()) {
       return;
     }
-    List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
-    int group = Math.min(group(h.extent(1)), group(columnsOf(map)));
+    List<Stmt> readers = uses.others(h, map);
+    int group = Math.min(uses.group(h.extent(1)), uses.group(MapColumns.columnsOf(map)));
     Set<Buffer> weights = new LinkedHashSet<>();
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == h && mma.c().buffer() != h
-              ? weight(mma, group)
+              ? uses.weight(mma, group)
               : null;
-      if (weight == null || !inGroups(((Stmt.TileMma) reader).a(), group)) {
+      if (weight == null || !ColumnOrder.inGroups(((Stmt.TileMma) reader).a(), group)) {
         return;
       }
       weights.add(weight);
     }
-    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, group)) {
-      weights.forEach(weight -> permutedColumns.put(weight, ofGroup(group)));
-      Expr value = atColumns(map, store.value(), group);
-      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
+    if (weights.stream().allMatch(w -> uses.isReadBy(w, readers)) && permuteRows(map, group)) {
+      weights.forEach(weight -> permutedColumns.put(weight, ColumnOrder.bits(group)));
+      Expr value = MapColumns.atColumns(map, store.value(), group);
+      replaced.put(map, MapColumns.with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
 
@@ -510,7 +340,7 @@ public final class PackConstants {
   private void fromSums(Stmt.TileMap map) {
     Stmt.Store store = map.stores().getFirst();
     Buffer h = store.buffer();
-    if (!rounded.contains(h)
+    if (!uses.isRounded(h)
         || map.stores().size() != 1
         || map.vars().size() != 2
         || !store.indices().equals(List.copyOf(map.vars()))
@@ -522,81 +352,37 @@ public final class PackConstants {
         store.value(),
         e -> {
           if (e instanceof Expr.Load load && load.buffer().scope() == Scope.FRAGMENT) {
-            reads[sums.contains(load.buffer()) ? 0 : 1] = true;
+            reads[uses.isSum(load.buffer()) ? 0 : 1] = true;
           }
         });
-    List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
+    List<Stmt> readers = uses.others(h, map);
     Set<Buffer> weights = new LinkedHashSet<>();
     for (Stmt reader : readers) {
       Buffer weight =
-          reader instanceof Stmt.TileMma mma && mma.a().buffer() == h ? weight(mma) : null;
-      if (weight == null || !inGroups(((Stmt.TileMma) reader).a(), 16)) {
+          reader instanceof Stmt.TileMma mma && mma.a().buffer() == h ? uses.weight(mma) : null;
+      if (weight == null || !ColumnOrder.inGroups(((Stmt.TileMma) reader).a(), 16)) {
         return;
       }
       weights.add(weight);
     }
-    if (reads[0] && !reads[1] && weights.stream().allMatch(w -> isReadBy(w, readers))) {
-      weights.forEach(weight -> permutedColumns.put(weight, ColumnOrder.TF32_SUMS));
+    if (reads[0] && !reads[1] && weights.stream().allMatch(w -> uses.isReadBy(w, readers))) {
+      weights.forEach(weight -> permutedColumns.put(weight, ColumnOrder.BITS_OF_SUMS));
       Var column = map.vars().get(1);
       Expr value =
-          Substitution.ofVars(Map.of(column, ColumnOrder.TF32_SUMS.column(column)))
-              .expr(store.value());
-      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
+          Substitution.ofVars(Map.of(column, ColumnOrder.columnOfSum(column))).expr(store.value());
+      replaced.put(map, MapColumns.with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
 
   /** Whether a map goes over whole groups of columns. */
   private boolean isWindow(Stmt.TileMap map, List<Expr> indices) {
-    Expr first = first(map, indices.getLast());
-    int group = group(columnsOf(map));
+    Expr first = MapColumns.first(map, indices.getLast());
+    int group = uses.group(MapColumns.columnsOf(map));
     return indices.size() == 2
         && indices.getFirst() == map.vars().getFirst()
         && first != null
-        && isMultiple(first, group)
-        && columnsOf(map) % group == 0;
-  }
-
-  private static long columnsOf(Stmt.TileMap map) {
-    return map.extents().get(1) instanceof Expr.IntImm(var type, long n) ? n : 1;
-  }
-
-  /** What is added to a map's column in an index; null of other indices. */
-  private static @Nullable Expr first(Stmt.TileMap map, Expr index) {
-    Var column = map.vars().get(1);
-    Expr first = null;
-    if (index == column) {
-      first = Exprs.i32(0);
-    } else if (index instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
-        && op == BinaryOp.ADD
-        && b == column) {
-      first = a;
-    }
-    boolean[] fixed = {first != null};
-    if (first != null) {
-      Walk.expressions(first, e -> fixed[0] &= !(e instanceof Var v && map.vars().contains(v)));
-    }
-    return fixed[0] ? first : null;
-  }
-
-  private static Stmt with(Stmt.TileMap map, Stmt.Store store) {
-    return new Stmt.TileMap(map.vars(), map.extents(), List.of(store), map.attrs());
-  }
-
-  /** A value of a map whose accumulators have their columns permuted. */
-  private static Expr atColumns(Stmt.TileMap map, Expr value, int group) {
-    return new Rewriter() {
-      @Override
-      public Expr expr(Expr e) {
-        if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
-            && buffer.scope() == Scope.GLOBAL
-            && first(map, indices.getLast()) instanceof Expr first) {
-          List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, Exprs.add(first, ofGroup(group).column(map.vars().get(1))));
-          return new Expr.Load(buffer, at);
-        }
-        return super.expr(e);
-      }
-    }.expr(value);
+        && ColumnOrder.isMultiple(first, group)
+        && MapColumns.columnsOf(map) % group == 0;
   }
 
   /**
@@ -605,7 +391,7 @@ public final class PackConstants {
    * @param group among how many
    */
   private boolean permuteRows(Stmt.TileMap map, int group) {
-    Inputs inputs = new Inputs(map);
+    MapColumns.Inputs inputs = new MapColumns.Inputs(map, uses.group(MapColumns.columnsOf(map)));
     if (!inputs.fits) {
       return false;
     }
@@ -615,9 +401,9 @@ public final class PackConstants {
     }
     List<Stmt> products = new ArrayList<>();
     Set<Buffer> weights = new LinkedHashSet<>();
-    for (Stmt use : uses.getOrDefault(acc, List.of())) {
+    for (Stmt use : uses.of(acc)) {
       if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
-        Buffer weight = weight(mma);
+        Buffer weight = uses.weight(mma);
         if (weight == null || weight.extent(0) % acc.extent(1) != 0 || acc.extent(1) % group != 0) {
           return false;
         }
@@ -627,44 +413,11 @@ public final class PackConstants {
         return false;
       }
     }
-    if (products.isEmpty() || !weights.stream().allMatch(w -> isReadBy(w, products))) {
+    if (products.isEmpty() || !weights.stream().allMatch(w -> uses.isReadBy(w, products))) {
       return false;
     }
-    weights.forEach(weight -> permutedRows.put(weight, ofGroup(group)));
+    weights.forEach(weight -> permutedRows.put(weight, ColumnOrder.bits(group)));
     return true;
-  }
-
-  /** What a map reads: perhaps one accumulator at its own point, and rows at its own column. */
-  private final class Inputs {
-    final Set<Buffer> rows = new LinkedHashSet<>();
-    @Nullable Buffer accumulator;
-    boolean fits = true;
-
-    Inputs(Stmt.TileMap map) {
-      List<Expr> point = List.copyOf(map.vars());
-      Var column = map.vars().get(1);
-      int[] elsewhere = {0};
-      Walk.expressions(
-          map.stores().getFirst().value(),
-          e -> {
-            if (e == column) {
-              elsewhere[0]++;
-            } else if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
-              if (buffer.scope() == Scope.FRAGMENT) {
-                fits &= indices.equals(point) && (accumulator == null || accumulator == buffer);
-                fits &= buffer.dtype() == DType.F32;
-                accumulator = buffer;
-                elsewhere[0]--;
-              } else if (first(map, indices.getLast()) instanceof Expr first) {
-                fits &= Exprs.isConst(first, 0) || isMultiple(first, group(columnsOf(map)));
-                fits &= buffer.scope() == Scope.GLOBAL && !indices.contains(map.vars().get(0));
-                rows.add(buffer);
-                elsewhere[0]--;
-              }
-            }
-          });
-      fits &= elsewhere[0] == 0;
-    }
   }
 
   /** Puts packed constants in place of the originals, and what was replaced. */
