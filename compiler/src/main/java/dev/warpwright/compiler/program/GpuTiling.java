@@ -42,6 +42,9 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
   /** Of a multiprocessor, so that some multiply while others wait. */
   private static final int ENOUGH_WARPS = 8;
 
+  /** For which a weight is read from the second-level cache once: half of what that delivers. */
+  private static final int ENOUGH_ROWS = 64;
+
   GpuTiling(int rows, int threads, int depth) {
     this(rows, threads, depth, 0);
   }
@@ -55,7 +58,6 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
    */
   static List<GpuTiling> tiles(StageGroup group, GpuTarget target) {
     long columns = Math.max(16, group.liveColumns());
-    long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     List<GpuTiling> list = new ArrayList<>();
     for (int[] tile : TILES) {
       for (int threads : THREADS_OF_TILES) {
@@ -66,16 +68,27 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
         }
       }
     }
-    list.sort(Comparator.comparing(t -> t.warps(group, target, widest) < ENOUGH_WARPS));
+    list.removeIf(t -> t.blocks(group, target) * t.threads < SCHEDULERS * GpuTarget.WARP_SIZE);
+    list.sort(Comparator.comparing(t -> t.idleness(group, target)));
     return list;
   }
 
-  /** Warps of a multiprocessor, as registers and shared memory allow. */
-  private long warps(StageGroup group, GpuTarget target, long widest) {
+  /** Blocks on a multiprocessor, as registers and shared memory allow. */
+  private long blocks(StageGroup group, GpuTarget target) {
+    long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     long pitch = widest + 4;
     long bytes = (rows + Math.min(depth, widest)) * pitch * Float.BYTES;
-    long blocks = Math.min(minBlocks(group), target.sharedPerSm() / (bytes + SHARED_OF_BLOCK));
-    return blocks * threads / GpuTarget.WARP_SIZE;
+    return Math.min(minBlocks(group), target.sharedPerSm() / (bytes + SHARED_OF_BLOCK));
+  }
+
+  /**
+   * How much of a multiprocessor waits: 0 if another block multiplies while one is at a barrier or
+   * reads weights, and these serve rows enough; 1 if there are warps enough; 2 if not.
+   */
+  private int idleness(StageGroup group, GpuTarget target) {
+    long blocks = blocks(group, target);
+    boolean enough = blocks * threads >= ENOUGH_WARPS * GpuTarget.WARP_SIZE;
+    return enough ? blocks > 1 && rows >= ENOUGH_ROWS ? 0 : 1 : 2;
   }
 
   /** What plan says of a thread's tile, behind the rest. */
