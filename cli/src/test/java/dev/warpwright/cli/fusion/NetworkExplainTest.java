@@ -264,9 +264,7 @@ final class NetworkExplainTest {
             "mlp", new KeyValues(List.of("widths=512,512,512", "rows=65536", "dtype=f16")), null);
     DeviceModel device = DeviceCatalogue.find("H200 SXM").orElseThrow();
     NetworkCandidates.Made made =
-        new NetworkCandidates(wide, device.target())
-            .make("GEMM per layer")
-            .orElseThrow();
+        new NetworkCandidates(wide, device.target()).make("GEMM per layer").orElseThrow();
     assertThat(NetworkFacts.conflicts(made, 65536, device)).isNull();
     // Two GEMMs of 61 us measured alone.
     assertThat(NetworkFacts.of(made, 65536, device, null).predictedUs()).isBetween(100.0, 135.0);
