@@ -8,8 +8,6 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkExplainRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.execute.ConstantStore;
-import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.NetworkTimes;
@@ -266,13 +264,7 @@ final class NetworkExplainTest {
             "mlp", new KeyValues(List.of("widths=512,512,512", "rows=65536", "dtype=f16")), null);
     DeviceModel device = DeviceCatalogue.find("H200 SXM").orElseThrow();
     NetworkCandidates.Made made =
-        new NetworkCandidates(
-                wide,
-                device.target(),
-                new ConstantStore(),
-                () -> GemmKernels.uncompiled(device.target()))
-            .make("GEMM per layer")
-            .orElseThrow();
+        new NetworkCandidates(wide, device.target()).make("GEMM per layer").orElseThrow();
     assertThat(NetworkFacts.conflicts(made, 65536, device)).isNull();
     // Two GEMMs of 61 us measured alone.
     assertThat(NetworkFacts.of(made, 65536, device, null).predictedUs()).isBetween(100.0, 135.0);

@@ -401,6 +401,11 @@ final class RoleCode {
         || !ResultTile.isStoredBy(copy)) {
       return null;
     }
+    // Rows that pass through shared memory are no result of fragments.
+    if (first instanceof Stmt.TileMap map && FragmentInference.fragments(map).isEmpty()
+        || first instanceof Stmt.TileCopy fill && fill.from().buffer().scope() == Scope.GLOBAL) {
+      return null;
+    }
     return ResultTile.of(first, copy);
   }
 
