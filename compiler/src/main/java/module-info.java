@@ -21,5 +21,6 @@ module dev.warpwright.compiler {
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.predict;
   exports dev.warpwright.compiler.program;
+  exports dev.warpwright.compiler.records;
   exports dev.warpwright.compiler.stages;
 }

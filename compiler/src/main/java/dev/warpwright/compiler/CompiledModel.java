@@ -9,7 +9,7 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.program.NetworkKey;
+import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
@@ -39,7 +40,7 @@ public final class CompiledModel implements AutoCloseable {
   private final Device device;
   private final Precision precision;
   private final ConstantStore constants = new ConstantStore();
-  private final boolean wide;
+  private final Map<Integer, Boolean> byLayer = new HashMap<>();
 
   /** Held by whoever compiles, runs or closes. */
   private final Object lock = new Object();
@@ -52,8 +53,9 @@ public final class CompiledModel implements AutoCloseable {
    * What row counts share a program by.
    *
    * @param preferred the alternative that was measured to be fastest for them; empty for none
+   * @param byLayer whether each layer is a GEMM, for just so many rows
    */
-  private record Variant(int rows, String preferred) {}
+  private record Variant(int rows, String preferred, boolean byLayer) {}
 
   private boolean closed;
 
@@ -62,7 +64,6 @@ public final class CompiledModel implements AutoCloseable {
     this.device = device;
     this.precision = precision;
     device.checkPrecision(precision);
-    wide = device.target() instanceof GpuTarget && NetworkCompiler.isWide(graph, precision);
   }
 
   public Precision precision() {
@@ -243,20 +244,19 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   private CompiledProgram compile(Variant variant) {
-    int rows = variant.rows();
-    if (!wide) {
-      return NetworkCompiler.compile(
-          graph,
-          device.target(),
-          precision,
-          rows,
-          null,
-          variant.preferred().isEmpty() ? null : variant.preferred(),
-          device::isFast);
+    String preferred = variant.preferred().isEmpty() ? null : variant.preferred();
+    if (!variant.byLayer()) {
+      return compile(variant, null, preferred);
     }
     try (GemmKernels products = device.products()) {
-      return NetworkCompiler.compile(graph, device.target(), precision, rows, products);
+      return compile(variant, products, preferred);
     }
+  }
+
+  private CompiledProgram compile(
+      Variant variant, @Nullable GemmKernels products, @Nullable String preferred) {
+    return NetworkCompiler.compile(
+        graph, device.target(), precision, variant.rows(), products, preferred, device::isFast);
   }
 
   /**
@@ -281,22 +281,26 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   private Variant variant(int rows) {
-    int bucket = bucket(rows);
-    if (wide || !(device.target() instanceof GpuTarget)) {
-      return new Variant(bucket, "");
+    if (!(device.target() instanceof GpuTarget target)) {
+      return new Variant(bucket(rows), "", false);
     }
-    Optional<String> measured =
-        preferred.computeIfAbsent(
-            NetworkKey.of(graph, precision, rows),
-            key -> Optional.ofNullable(device.preferred(key)));
-    return new Variant(bucket, measured.orElse(""));
+    String measured =
+        preferred
+            .computeIfAbsent(
+                NetworkKey.of(graph, precision, rows),
+                key -> Optional.ofNullable(device.preferred(key)))
+            .orElse("");
+    int padded = padded(rows);
+    boolean layers =
+        measured.isEmpty()
+            ? byLayer.computeIfAbsent(
+                padded, r -> NetworkCompiler.isByLayer(graph, target, precision, r))
+            : NetworkCompiler.isPerLayer(measured);
+    return new Variant(layers ? padded : bucket(rows), measured, layers);
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
-  private int bucket(int rows) {
-    if (wide) {
-      return padded(rows);
-    }
+  private static int bucket(int rows) {
     int largest = 4096;
     return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
   }

@@ -53,7 +53,7 @@ public sealed interface Device extends AutoCloseable
    * The name of the way to make a network one kernel that was fastest when it was measured on such
    * a device; null if none was, or there is but one.
    *
-   * @param network see {@link dev.warpwright.compiler.program.NetworkKey}
+   * @param network see {@link dev.warpwright.compiler.records.NetworkKey}
    */
   @Nullable String preferred(WorkloadKey network);
 

@@ -4,7 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;

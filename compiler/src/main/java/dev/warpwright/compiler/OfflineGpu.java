@@ -4,7 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;

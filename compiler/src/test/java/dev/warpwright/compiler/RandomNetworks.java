@@ -63,6 +63,14 @@ final class RandomNetworks {
     return new Graph("plain", List.of(input), List.of(x), networks.nodes);
   }
 
+  /** Two layers, to which their input is added. */
+  static Graph residual(Random random, int width) {
+    RandomNetworks networks = new RandomNetworks(random, new int[] {width});
+    Value input = networks.value(width);
+    Value x = networks.residual(input);
+    return new Graph("residual", List.of(input), List.of(x), networks.nodes);
+  }
+
   /** The same network, which gives up to four more of the values that it computes, in any order. */
   static Graph withMoreOutputs(Random random, Graph graph) {
     List<Value> values = new ArrayList<>(graph.nodes().stream().map(Node::output).toList());

@@ -8,6 +8,8 @@ import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.lang.reflect.Array;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -87,11 +89,15 @@ class RealModelsTest {
     }
   }
 
+  /** Each model in two precisions a day, in the other two the next day. */
   static Stream<Arguments> simulations() {
+    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
     return ofOneExporter().stream()
         .flatMap(
             model ->
-                Precision.OF_NETWORKS.stream().map(precision -> Arguments.of(model, precision)));
+                Precision.OF_NETWORKS.stream()
+                    .filter(precision -> (model.hashCode() + precision.ordinal() + day) % 2 == 0)
+                    .map(precision -> Arguments.of(model, precision)));
   }
 
   @ParameterizedTest

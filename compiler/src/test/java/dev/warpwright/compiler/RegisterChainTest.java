@@ -2,14 +2,19 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.function.NetworkDeviation;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.sim.Verification;
@@ -42,6 +47,13 @@ class RegisterChainTest {
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
+        "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
+        "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
+        "mlp:3,48,80,5:sin                | tf32 | true  | 70", // formulas, groups of 16, odd
+        // outputs
+        "mlp:13,32,32,7:gelu              | tf32 | false | 65", // rows of odd widths both ways
+        "mlp:128,128,128,128,128:relu     | tf32 | false | 130", // weights of which some flow
+        "mlp:20,192,160,36:tanh           | tf32 | true  | 65", // rows of 80 bytes
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);
@@ -94,14 +106,40 @@ class RegisterChainTest {
     assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
   }
 
-  /** 64 rows of 128 columns are 64 elements of each thread. */
+  /** 64 rows of 64 columns are 32 elements of each thread. */
   @Test
   void wideLayersHaveAPartOfTheirAccumulatorsAtATime() {
     assertThat(kernel(graph("mlp:256,256,256:relu", false)))
-        .contains("fc: f32[64] local", "h: u32[64] local", "wgmma.m64n128k16")
+        .contains("fc: f32[32] local", "h: u32[64] local", "wgmma.m64n64k16")
         .doesNotContain("f32[128] local");
+    assertThat(kernel(graph("mlp:224,224,224:relu", false)))
+        .contains("fc: f32[56] local", "wgmma.m64n112k16")
+        .doesNotContain("wgmma.m64n32k16");
     assertThat(kernel(graph("mlp:192,192,192:relu", false)))
         .contains("fc: f32[96] local", "wgmma.m64n192k16");
+  }
+
+  /** Parts of 128 would leave 4 registers of 240 where weights flow by. */
+  @Test
+  void narrowPartsComeFirstWhereRegistersAreFew() {
+    assertThat(first(graph("mlp:256,256,256,256,256:relu", false))).endsWith(" columns=64");
+    assertThat(first(graph("mlp:224,224,224,224,224:relu", false))).doesNotContain("columns=");
+    assertThat(first(graph("mlp:192,192,192,192,192,192,192,192:relu", false)))
+        .doesNotContain("columns=");
+  }
+
+  /** What ptxas places without spills: 158 and 118 registers of 168 and 128. */
+  @Test
+  void aBiasCostsNoWarpgroup() {
+    assertThat(first(graph("mlp:128,128,128,128,128:relu", true)))
+        .isEqualTo("register chaining consumers=3 prefetch=1 stages=1")
+        .isEqualTo(first(graph("mlp:128,128,128,128,128:relu", false)));
+    assertThat(first(graph("mlp:96,96,96,96,96,96,96:relu", true)))
+        .isEqualTo("register chaining consumers=4 prefetch=1 stages=1");
+  }
+
+  private static String first(Graph graph) {
+    return NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16).getFirst().name();
   }
 
   private static String kernel(Graph graph) {
@@ -155,6 +193,30 @@ class RegisterChainTest {
     return IrPrinter.text(way.compile().get().orElseThrow().kernels().getFirst().kernel());
   }
 
+  /** The instruction would cut weights off; what is added in f32 stays as it is. */
+  @Test
+  void weightsInTf32AreRoundedOnce() {
+    CompiledProgram program =
+        NetworkCompiler.compile(
+            graph("mlp:32,32,32:relu", true), GpuTarget.SM_90A, Precision.TF32, 100);
+    assertThat(program.kernels().getFirst().strategy()).isEqualTo("register chaining");
+    int whole = 0;
+    for (PackedConstant constant : program.constants()) {
+      float[] packed = (float[]) new ConstantStore().array(constant);
+      ConstantTensor source = constant.constant().source();
+      boolean weight = constant.buffer().rank() == 2;
+      for (float value : packed) {
+        if (weight) {
+          assertThat(value).as(constant.buffer().name()).isEqualTo(Numerics.tf32(value));
+        } else if (value != Numerics.tf32(value)) {
+          whole++;
+        }
+      }
+      assertThat(source.count()).isEqualTo(packed.length);
+    }
+    assertThat(whole).isPositive();
+  }
+
   /** The plan says what keeps activations out of registers. */
   @Test
   void whatIsInTheWayIsSaid() {
@@ -163,6 +225,18 @@ class RegisterChainTest {
         new CompiledModel(wide, new OfflineGpu(GpuTarget.SM_90A), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
           .contains("not in registers, for fc is wider than the 256 columns that registers hold");
+    }
+    Graph tf32 = graph("mlp:224,224,32:relu", true);
+    try (CompiledModel model =
+        new CompiledModel(tf32, new OfflineGpu(GpuTarget.SM_90A), Precision.TF32)) {
+      assertThat(model.program(100).kernels().getFirst().why())
+          .contains("not in registers, for fc is wider than the 192 columns of tf32");
+    }
+    Graph residual = RandomNetworks.residual(new Random(1), 64);
+    try (CompiledModel model =
+        new CompiledModel(residual, new OfflineGpu(GpuTarget.SM_90A), Precision.TF32)) {
+      assertThat(model.program(100).kernels().getFirst().why())
+          .contains("adds to a product in tf32 what is an operand of another one");
     }
     Graph graph = graph("mlp:64,64,64:relu", true);
     try (CompiledModel model =

@@ -208,7 +208,7 @@ public record RepositoryKernels(Path folder, long seed) {
 
   /** Random data with weights that keep values as large as they are from layer to layer. */
   private static Arguments networkData(Kernel kernel, long seed) {
-    Arguments arguments = KernelData.random(kernel.params(), Map.of(), seed);
+    Arguments arguments = KernelData.random(kernel, Map.of(), seed);
     NdArray weights = arguments.get("W");
     // Of uniform values in [-1, 1), half of whose sums the activation drops.
     double scale = Math.sqrt(6.0 / weights.shape()[2]);
@@ -306,9 +306,7 @@ public record RepositoryKernels(Path folder, long seed) {
   private MutationSubject rung(Rung rung, LadderShape shape) {
     Kernel kernel = Ladder.kernel(rung, shape.m, shape.n, shape.k);
     return MutationSubject.of(
-        "ladder: " + rung.name(),
-        kernel,
-        data -> KernelData.random(kernel.params(), Map.of(), seed + data));
+        "ladder: " + rung.name(), kernel, data -> KernelData.random(kernel, Map.of(), seed + data));
   }
 
   private Stream<MutationSubject.Shape> otherRung(Rung rung, LadderShape shape) {

@@ -55,6 +55,53 @@ class FlowMutationTest {
       }
       """;
 
+  /** The same without roles: stages are filled ahead, also those of the next GEMM and item. */
+  private static final String AHEAD =
+      """
+      primfunc chain(A: f32[32, 16], W: f32[16, 4], V: f32[4, 4], y: f32[32, 4]) {
+        pipe ring[3] shared (As: f32[4, 4], Ws: f32[4, 4]) lead 2
+        for first in 1 {
+          produce ring {
+            tile.copy As[0 +: 4, 0 +: 4] <- A[0 +: 4, first * 4 +: 4]
+            tile.copy Ws[0 +: 4, 0 +: 4] <- W[first * 4 +: 4, 0 +: 4]
+          }
+        }
+        persistent t in 5 {
+          alloc h: f32[4, 4] fragment
+          alloc acc: f32[4, 4] fragment
+          tile.fill h[0 +: 4, 0 +: 4] = 0.0f32
+          for k in 4 {
+            if k + 1 < 4 {
+              produce ring {
+                tile.copy As[0 +: 4, 0 +: 4] <- A[t * 4 +: 4, (k + 1) * 4 +: 4]
+                tile.copy Ws[0 +: 4, 0 +: 4] <- W[(k + 1) * 4 +: 4, 0 +: 4]
+              }
+            } else {
+              produce ring {
+                tile.copy As[0 +: 4, 0 +: 4] <- V[0 +: 4, 0 +: 4]
+              }
+            }
+            consume ring {
+              tile.mma h[0 +: 4, 0 +: 4] += As[0 +: 4, 0 +: 4] * Ws[0 +: 4, 0 +: 4]
+            }
+          }
+          tile.fill acc[0 +: 4, 0 +: 4] = 0.0f32
+          for k in 1 {
+            if t + 1 < 5 {
+              produce ring {
+                tile.copy As[0 +: 4, 0 +: 4] <- A[(t + 1) * 4 +: 4, k * 4 +: 4]
+                tile.copy Ws[0 +: 4, 0 +: 4] <- W[k * 4 +: 4, 0 +: 4]
+              }
+            }
+            consume ring {
+              tile.mma acc[0 +: 4, 0 +: 4] += h[0 +: 4, 0 +: 4] * As[0 +: 4, 0 +: 4]
+            }
+          }
+          tile.copy y[t * 4 +: 4, 0 +: 4] <- acc[0 +: 4, 0 +: 4]
+        }
+      }
+      """;
+
   /** What is under way on both sides of a ring. */
   private static final String UNDER_WAY =
       """
@@ -153,7 +200,7 @@ class FlowMutationTest {
         parse(UNDER_WAY),
         parse(HANDED),
         parse(PARTS),
-        planned("", "[stages = 3]", ""),
+        parse(AHEAD),
         planned(" [consumers = 1]", "[hold = 1, stages = 3]", " [inflight = 1]"),
         planned(" [consumers = 2]", "[stages = 3]", ""),
         planned(" [consumers = 2, resident = 64]", "[stages = 3]", ""),

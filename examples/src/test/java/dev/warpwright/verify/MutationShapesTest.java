@@ -29,8 +29,7 @@ class MutationShapesTest {
 
   private static MutationSubject subject(String text) {
     Kernel kernel = new IrParser(Intrinsics::find).kernel("copy", text);
-    return MutationSubject.of(
-        "copy", kernel, data -> KernelData.random(kernel.params(), Map.of(), data));
+    return MutationSubject.of("copy", kernel, data -> KernelData.random(kernel, Map.of(), data));
   }
 
   /** The guard left out, which 64 threads of 64 elements do not need. */

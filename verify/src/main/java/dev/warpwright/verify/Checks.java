@@ -109,7 +109,7 @@ public final class Checks {
             MutationSubject.of(
                 kernel.name(),
                 shaped,
-                data -> KernelData.random(shaped.params(), Map.of(), options.seed() + data)));
+                data -> KernelData.random(shaped, Map.of(), options.seed() + data)));
       }
       case CheckSubject.OfNetwork(CompiledProgram network, _) ->
           MutationSubject.of(
@@ -132,7 +132,7 @@ public final class Checks {
       return host(
           kernel.name(),
           Interpreter.of(kernel, Options.CHECKED),
-          () -> KernelData.random(kernel.params(), scalars, options.seed()),
+          () -> KernelData.random(kernel, scalars, options.seed()),
           scalars);
     }
     PreparedKernel prepared = PreparedKernel.of(kernel, options);

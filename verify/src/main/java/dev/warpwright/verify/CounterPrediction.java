@@ -181,7 +181,7 @@ public record CounterPrediction(
     Map<String, Long> scalars = KernelData.scalars(kernel.params(), values, OptionalInt.empty());
     Arguments arguments =
         kernel.attrs().getString("workload") == null
-            ? KernelData.random(kernel.params(), scalars, 1)
+            ? KernelData.random(kernel, scalars, 1)
             : KernelData.of(BoundKernel.of(kernel, values), 1);
     CountedLaunch counted =
         CountedLaunch.of(
@@ -240,7 +240,7 @@ public record CounterPrediction(
               return CountedLaunch.of(
                   new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
                       .count(
-                          KernelData.random(kernel.params(), Map.of(), 1),
+                          KernelData.random(kernel, Map.of(), 1),
                           caches(kernel, device.multiprocessors(), device)));
             },
             first,

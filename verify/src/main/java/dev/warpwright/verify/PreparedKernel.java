@@ -55,11 +55,7 @@ record PreparedKernel(
     Map<String, Long> scalars =
         KernelData.scalars(kernel.params(), options.scalars(), options.rows());
     return new PreparedKernel(
-        kernel,
-        scalars,
-        () -> KernelData.random(kernel.params(), scalars, options.seed()),
-        Set.of(),
-        null);
+        kernel, scalars, () -> KernelData.random(kernel, scalars, options.seed()), Set.of(), null);
   }
 
   /** What is right for these inputs, by output; nothing where nobody says what it computes. */

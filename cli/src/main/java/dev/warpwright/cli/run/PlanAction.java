@@ -11,10 +11,15 @@ import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.WideStrategy;
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.UnfusedTraffic;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -23,6 +28,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Tells which stages share a kernel, what that saves, and why. */
 public final class PlanAction implements Action<ModelRequest> {
@@ -39,12 +46,20 @@ public final class PlanAction implements Action<ModelRequest> {
         CompiledModel compiled = model.compile(device, precision, 0)) {
       CompiledProgram program = compiled.program(rows);
       ProgramText.write(request.emit(), compiled, rows, progress);
-      return report(request, device, program, rows);
+      Optional<FusionTimes> expected =
+          device.target() instanceof GpuTarget gpu
+              ? NetworkCompiler.expected(model.graph(), gpu, precision, rows)
+              : Optional.empty();
+      return report(request, device, program, rows, expected);
     }
   }
 
   private static Report report(
-      ModelRequest request, Device device, CompiledProgram program, int rows) {
+      ModelRequest request,
+      Device device,
+      CompiledProgram program,
+      int rows,
+      Optional<FusionTimes> expected) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
     long unfused = UnfusedTraffic.bytes(program.network(), scalars);
     UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
@@ -55,6 +70,7 @@ public final class PlanAction implements Action<ModelRequest> {
     for (CompiledKernel kernel : program.kernels()) {
       TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
       fused += traffic.compulsoryBytes();
+      long blocks = blocks(kernel, scalars, traffic);
       int shared =
           device.target() instanceof GpuTarget
               ? KernelResources.of(kernel.kernel()).sharedBytes()
@@ -65,7 +81,7 @@ public final class PlanAction implements Action<ModelRequest> {
               .with("strategy", kernel.strategy())
               .with("why", kernel.why())
               .with("ops", Json.array(kernel.stages(), Json::of))
-              .with("blocks", traffic.blocks())
+              .with("blocks", blocks)
               .with("sharedBytes", shared)
               .with("bytes", traffic.compulsoryBytes())
               .with("tileBytes", traffic.tileBytes())
@@ -73,13 +89,14 @@ public final class PlanAction implements Action<ModelRequest> {
       lines.append(
           String.format(
               Locale.ROOT,
-              "%n  %s: %s%n    because %s%n    stages  %s%n    %d blocks, %s of shared memory each,"
-                  + " %s from and to memory, %s through the cores, %.1f M multiply-adds",
+              "%n  %s: %s%n    because %s%n    stages  %s%n    %d block%s, %s of shared memory"
+                  + " each, %s from and to memory, %s through the cores, %.1f M multiply-adds",
               kernel.kernel().name(),
               kernel.strategy(),
               kernel.why(),
               String.join(", ", kernel.stages()),
-              traffic.blocks(),
+              blocks,
+              blocks == 1 ? "" : "s",
               size(shared),
               size(traffic.compulsoryBytes()),
               size(traffic.tileBytes()),
@@ -97,6 +114,9 @@ public final class PlanAction implements Action<ModelRequest> {
               size(way.bytes()),
               way.waves(),
               way.micros()));
+    }
+    if (ways.isEmpty()) {
+      expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
     List<Json> alternatives = new ArrayList<>();
     alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));
@@ -137,9 +157,21 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("bytes", fused)
             .with("bytesUnfused", unfused)
             .with("bytesSaved", unfused - fused)
+            .with("oneKernelUs", expected.map(FusionTimes::oneKernel).orElse(Double.NaN))
+            .with("gemmPerLayerUs", expected.map(FusionTimes::layers).orElse(Double.NaN))
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
+  }
+
+  /** Of the launch: where work is given to as many blocks as fit, the tile program has but one. */
+  private static long blocks(CompiledKernel kernel, Map<Var, Long> scalars, TileTraffic traffic) {
+    if (kernel.kernel().kind() == Kernel.Kind.HOST) {
+      return traffic.blocks();
+    }
+    return Stream.of(ThreadAxis.BLOCK_X, ThreadAxis.BLOCK_Y, ThreadAxis.BLOCK_Z)
+        .mapToLong(axis -> ScalarEval.eval(kernel.kernel().extent(axis), scalars))
+        .reduce(1, Math::multiplyExact);
   }
 
   /** What was weighed where GEMMs of the families compute the network, the chosen one last. */

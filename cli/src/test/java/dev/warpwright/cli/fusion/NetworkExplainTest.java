@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class NetworkExplainTest {
   private static final DeviceModel H200 = DeviceCatalogue.find("H200 SXM").orElseThrow();
@@ -154,6 +156,32 @@ final class NetworkExplainTest {
         .isEqualTo("no bound is known for this device");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "relu, 0",
+    "relu6, 0",
+    "hardswish, 0",
+    "none, 0",
+    "sin, 1",
+    "tanh, 1",
+    "sigmoid, 1",
+    "silu, 1",
+    "gelu, 1",
+    "gelu_tanh, 1",
+    "erf, 1",
+    "softplus, 2",
+    "selu, 1"
+  })
+  void whatAnActivationTakesOfSpecialFunctionsFollowsFromItsFormula(String activation, int each) {
+    NetworkTask task =
+        NetworkTask.of(
+            "mlp",
+            new KeyValues(List.of("widths=8,16,4", "rows=32", "dtype=f16", "act=" + activation)),
+            null);
+    assertThat(NetworkBounds.of(task.graph(), task.precision(), 32, H200).specials())
+        .isEqualTo(32.0 * 16 * each);
+  }
+
   /** Everything that needs no GPU: kernels, traffic, bank conflicts by the simulator. */
   @Test
   void withoutAGpuItIsPredicted() {
@@ -190,7 +218,7 @@ final class NetworkExplainTest {
   @Test
   void aWideBlockIsARowForEachOfItsKernels() {
     NetworkTask block =
-        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=528", "H=1040", "gated=1")), null);
+        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=1040", "H=2064", "gated=1")), null);
     Report report =
         new NetworkExplain(
                 Optional::empty,
@@ -210,7 +238,7 @@ final class NetworkExplainTest {
     Json.Members first = (Json.Members) kernels.items().getFirst();
     // Both projections, x and the hidden features.
     assertThat(Double.parseDouble(((Json.Number) first.members().get("bytes")).written()))
-        .isEqualTo(2.0 * (2 * 528 * 1040 + 16 * 528 + 16 * 1040));
+        .isEqualTo(2.0 * (2 * 1040 * 2064 + 16 * 1040 + 16 * 2064));
     assertThat(first.members().keySet()).contains("waves", "blocks", "threads", "sharedBytes");
   }
 

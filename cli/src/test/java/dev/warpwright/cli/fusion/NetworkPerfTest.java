@@ -66,7 +66,7 @@ final class NetworkPerfTest {
   private Report perform() {
     return new NetworkPerf()
         .perform(
-            new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, true, false, true),
+            new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, true, false),
             said::add);
   }
 

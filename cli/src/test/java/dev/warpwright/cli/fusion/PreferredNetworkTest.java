@@ -3,8 +3,8 @@ package dev.warpwright.cli.fusion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.NetworkKey;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkKey;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Outcome;
@@ -87,7 +87,7 @@ final class PreferredNetworkTest {
     try (TuningDatabase database = TuningDatabase.open(file)) {
       database.add(record(Warpwright.load(MODEL).graph(), 4096, NAME, 10));
     }
-    assertThat(plan(file)).contains("each of 2 warpgroups");
+    assertThat(plan(file)).contains("each of 2 warpgroups").contains(" 132 blocks, ");
     assertThat(plan(folder.resolve("none.db"))).doesNotContain("each of 2 warpgroups");
   }
 

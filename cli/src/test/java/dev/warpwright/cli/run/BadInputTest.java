@@ -234,6 +234,7 @@ final class BadInputTest {
         .as(err)
         .isEqualTo(ExitCode.OK);
     assertThat(out).doesNotContain("\u001b", "\r");
+    assertThat(emitted.resolve("3-kernel-1-02-BarrierInsertion.ir")).exists();
     String cuda = Files.readString(emitted.resolve("5-kernels.cu"));
     assertThat(cuda).doesNotContain("\u001b", "\u2028");
     assertThat(cuda.lines().filter(line -> !line.strip().startsWith("//")))

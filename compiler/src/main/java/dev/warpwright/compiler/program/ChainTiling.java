@@ -1,6 +1,8 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.Partition;
 import dev.warpwright.compiler.stages.StageGroup;
+import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
@@ -61,6 +63,15 @@ record ChainTiling(
   /** More where columns come part by part. */
   private static final int PARTS_REGISTERS = 8;
 
+  /** Accumulators beside which ptxas holds what is added to them for longer. */
+  private static final int WIDE = 128;
+
+  /** Registers that are better left to ptxas. */
+  private static final int ROOM = 8;
+
+  /** More where accumulators are rounded to tf32: nothing shrinks by that. */
+  private static final int ROUNDING_REGISTERS = 12;
+
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
 
@@ -94,11 +105,55 @@ record ChainTiling(
     if (!target.hasHopper()) {
       return target.name() + " has no products with operands in registers of a warpgroup";
     }
-    return refusal(group);
+    if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+      String tf32 = refusalOfTf32(group);
+      if (!tf32.isEmpty()) {
+        return tf32;
+      }
+    }
+    return refusal(group, true);
   }
 
-  /** Why no registers carry a network, whatever the instruction. */
-  static String refusal(StageGroup group) {
+  /**
+   * Why registers do not carry operands in tf32: a thread has other columns of them than of
+   * accumulators, so a formula may read these or those.
+   */
+  private static String refusalOfTf32(StageGroup group) {
+    Set<Buffer> sums = new HashSet<>();
+    for (Product product : group.products()) {
+      sums.add(product.accumulator());
+      if (product.n() > COLUMNS[0]) {
+        return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
+      }
+    }
+    Set<Buffer> rows = new HashSet<>();
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Load || stage instanceof Map) {
+        rows.add(Partition.written(stage));
+      }
+    }
+    StageReads reads = StageReads.of(group.func());
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Map map
+          && reads.by(map.block()).stream().anyMatch(rows::contains)
+          && reads.by(map.block()).stream().anyMatch(sums::contains)) {
+        return map.block() + " adds to a product in tf32 what is an operand of another one";
+      }
+    }
+    return "";
+  }
+
+  /** Of few inputs, or with weights stored as [K, N], operands stay f32. */
+  private static boolean isTf32(Product product) {
+    return product.weight().dtype() == DType.F32 && product.transposed() && !product.exact();
+  }
+
+  /**
+   * Why no registers carry a network, whatever the instruction.
+   *
+   * @param tf32 whether there is one that takes f32
+   */
+  static String refusal(StageGroup group, boolean tf32) {
     if (group.products().isEmpty()) {
       return "it has no products";
     }
@@ -111,8 +166,9 @@ record ChainTiling(
     }
     for (Product product : group.products()) {
       DType type = product.weight().dtype();
-      if (product.exact() || !product.transposed() || type.bytes() != 2) {
-        return product.block() + " is no product of 16-bit operands";
+      boolean taken = type.bytes() == 2 || tf32 && isTf32(product);
+      if (product.exact() || !product.transposed() || !taken) {
+        return product.block() + " is no product of 16-bit operands" + (tf32 ? " or in tf32" : "");
       }
       if (product.n() > MOST_COLUMNS || product.k() > MOST_COLUMNS) {
         return product.block()
@@ -142,15 +198,40 @@ record ChainTiling(
    */
   static List<ChainTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, boolean memory) {
-    List<ChainTiling> candidates = new ArrayList<>();
+    List<ChainTiling> roomy = new ArrayList<>();
+    List<ChainTiling> tight = new ArrayList<>();
     Set<List<Long>> parts = new HashSet<>();
     for (long columns : COLUMNS) {
       if (parts.add(
           group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
-        candidates.addAll(candidates(group, target, blocks, memory, columns));
+        List<ChainTiling> some = candidates(group, target, blocks, memory, columns);
+        boolean last = columns == COLUMNS[COLUMNS.length - 1];
+        (!last && !some.isEmpty() && isTight(group, some.getFirst()) ? tight : roomy).addAll(some);
+      }
+      if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+        // Elements of a part would have to change their places in the whole fragment.
+        break;
       }
     }
-    return candidates;
+    roomy.addAll(tight);
+    return roomy;
+  }
+
+  /**
+   * Whether weights flow by, and hardly a register is left beside what must be there. ptxas then
+   * has no choice in what it keeps where, and wide parts have fewer slices under way (256 columns:
+   * 817 µs by 128, 794 by 64).
+   */
+  private static boolean isTight(StageGroup group, ChainTiling tiling) {
+    if (group.products().stream().noneMatch(tiling::isStreamed)) {
+      return false;
+    }
+    long most =
+        group.products().stream()
+            .mapToLong(product -> registers(product, tiling.columns))
+            .max()
+            .orElse(0);
+    return registers(tiling.consumers, true) - most - STREAM_REGISTERS < ROOM;
   }
 
   /** Those with so many columns of accumulators at a time. */
@@ -165,7 +246,7 @@ record ChainTiling(
     }
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
-        first += load.to().extent(1) / 4;
+        first += operand(load.to().extent(1), load.to().dtype());
       } else if (stage instanceof Map map) {
         most = Math.max(most, registers(group, map, columns));
       }
@@ -207,7 +288,8 @@ record ChainTiling(
         case Load load -> bytes += load.from().extent(1) * load.from().dtype().bytes();
         case Store store -> bytes += store.to().extent(1) * store.to().dtype().bytes();
         case Product product -> {
-          double cycles = (double) product.n() * product.k() / MACS_PER_CYCLE * ROWS;
+          double rate = isTf32(product) ? MACS_PER_CYCLE / 2.0 : MACS_PER_CYCLE;
+          double cycles = product.n() * product.k() / rate * ROWS;
           products += cycles;
           latency += cycles + LAYER_CYCLES;
         }
@@ -225,7 +307,16 @@ record ChainTiling(
   private static long registers(Product product, long most) {
     long part = ColumnParts.part(product.n(), most);
     long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
-    return part / 2 + product.k() / 4 + next + OTHER_REGISTERS;
+    return part / 2
+        + operand(product.k(), product.weight().dtype())
+        + next
+        + OTHER_REGISTERS
+        + (isTf32(product) ? ROUNDING_REGISTERS : 0);
+  }
+
+  /** Registers of a thread that so many columns of an operand take. */
+  private static long operand(long columns, DType type) {
+    return columns * type.bytes() / 8;
   }
 
   /**
@@ -266,9 +357,12 @@ record ChainTiling(
           }
         });
     long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
+    // Of what is added to accumulators, ptxas holds a part at a time; the more it has, the more.
+    long added = rows.size() * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
-        + (found[0] ? columns / 2 : columns / 4)
-        + (found[0] ? rows.size() * columns * 3 / 8 : rows.size() * columns / 4)
+        + (found[0]
+            ? columns / 2 + (rows.isEmpty() ? 0 : added)
+            : operand(columns, map.to().dtype()) + rows.size() * columns / 4)
         + others
         + (found[1] ? FUNCTION_REGISTERS / (found[0] ? 1 : 2) : 0);
   }
@@ -370,6 +464,9 @@ record ChainTiling(
 
   /** The instruction of a product. */
   String instruction(Product product) {
+    if (isTf32(product)) {
+      return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
+    }
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
     return "wgmma.m64n" + ColumnParts.part(product.n(), columns) + "k16.f32." + type + ".ra";
   }

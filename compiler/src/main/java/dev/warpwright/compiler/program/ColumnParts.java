@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param columns of a part
  */
 record ColumnParts(List<Stage> stages, long columns) {
+  private static final long NARROW = 64;
+
   ColumnParts {
     stages = List.copyOf(stages);
   }
@@ -80,16 +82,21 @@ record ColumnParts(List<Stage> stages, long columns) {
   }
 
   /**
-   * Columns of a part: of so many, whole groups of 32 or, where they are none, of 16, within which
-   * constants are packed.
+   * Columns of a part: of so many, whole groups of 32 or, where they are none or only narrow ones,
+   * of 16, within which constants are packed. A product whose operand is in registers takes as long
+   * for 32 columns as for 64.
    */
   static long part(long columns, long most) {
-    long granule = columns % 32 == 0 ? 32 : 16;
-    for (long part = Math.min(columns, most) / granule * granule; part > granule; part -= granule) {
+    long wide = part(columns, most, 32);
+    return wide >= Math.min(NARROW, Math.min(columns, most)) ? wide : part(columns, most, 16);
+  }
+
+  private static long part(long columns, long most, long granule) {
+    for (long part = Math.min(columns, most) / granule * granule; part > 0; part -= granule) {
       if (columns % part == 0) {
         return part;
       }
     }
-    return columns <= most ? columns : granule;
+    return columns <= most ? columns : 16;
   }
 }

@@ -27,4 +27,9 @@ public record CompiledKernel(
   public CompiledKernel {
     stages = List.copyOf(stages);
   }
+
+  /** Whether activations stay in registers, so that constants are packed for the tensor cores. */
+  public boolean isRegisterChained() {
+    return strategy.equals(GpuKernels.REGISTER_CHAINING);
+  }
 }

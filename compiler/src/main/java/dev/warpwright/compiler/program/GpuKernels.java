@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -8,7 +9,6 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PackConstants.Form;
@@ -74,6 +74,34 @@ final class GpuKernels {
         ? ChainTiling.candidates(
             group, target, DeviceCatalogue.multiprocessors(target), waitsForMemory(group))
         : List.of();
+  }
+
+  /** Why registers do not carry a network; empty if nothing is known to be in the way. */
+  String unchained(StageGroup group) {
+    return target.hasHopper()
+        ? ChainTiling.refusal(group, target)
+        : WarpTiling.refusal(group, target);
+  }
+
+  /**
+   * How one kernel would carry a network, as far as shapes tell.
+   *
+   * @param chain the network as registers carry it
+   * @param group the same as shared memory does
+   */
+  FusionTimes.Way way(StageGroup chain, StageGroup group, int rows) {
+    boolean chained =
+        target.hasHopper()
+            ? !chains(chain).isEmpty()
+            : WarpTiling.refusal(chain, target).isEmpty()
+                && !WarpTiling.candidates(chain, target, DeviceCatalogue.multiprocessors(target))
+                    .isEmpty();
+    if (chained) {
+      return FusionTimes.Way.REGISTERS;
+    }
+    return tiles(group).stream().anyMatch(tiling -> fills(tiling, rows))
+        ? FusionTimes.Way.TILES
+        : FusionTimes.Way.SHARED;
   }
 
   /**
@@ -235,34 +263,81 @@ final class GpuKernels {
                 FRAGMENT_REGISTERS);
         continue;
       }
-      Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
-      long shared = largestShared(scheduled.tiles());
-      if (shared <= target.sharedPerBlock()) {
-        Kernel kernel = GpuLowering.lower(scheduled.tiles());
-        shared = KernelResources.of(kernel).sharedBytes();
-        if (shared <= target.sharedPerBlock()) {
-          String why =
-              String.format(
-                  Locale.ROOT,
-                  "activations of %d rows fit into shared memory (%d of %d bytes), so no"
-                      + " intermediate leaves the chip; not in registers, for %s",
-                  tiling.rows(),
-                  shared,
-                  target.sharedPerBlock(),
-                  unchained);
-          return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
-        }
+      Fused fused = rowBlock(group, tiling, unchained);
+      if (fused.kernel() != null) {
+        return fused;
       }
-      refusal =
-          String.format(
-              Locale.ROOT,
-              "activations of %d rows and slices of the weights take %d bytes of shared memory, a"
-                  + " block has %d",
-              tiling.rows(),
-              shared,
-              target.sharedPerBlock());
+      refusal = fused.why();
     }
     return new Fused(null, refusal);
+  }
+
+  /**
+   * The same in one way.
+   *
+   * @param unchained why activations are not in registers
+   */
+  Fused rowBlock(StageGroup group, GpuTiling tiling, String unchained) {
+    Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
+    long shared = largestShared(scheduled.tiles());
+    if (shared <= target.sharedPerBlock()) {
+      Kernel kernel = Lowering.lower(scheduled.tiles(), target);
+      shared = KernelResources.of(kernel).sharedBytes();
+      if (shared <= target.sharedPerBlock()) {
+        String why =
+            String.format(
+                Locale.ROOT,
+                "activations of %d rows fit into shared memory (%d of %d bytes), so no"
+                    + " intermediate leaves the chip; not in registers, for %s",
+                tiling.rows(),
+                shared,
+                target.sharedPerBlock(),
+                unchained);
+        return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
+      }
+    }
+    return new Fused(
+        null,
+        String.format(
+            Locale.ROOT,
+            "activations of %d rows and slices of the weights take %d bytes of shared memory, a"
+                + " block has %d",
+            tiling.rows(),
+            shared,
+            target.sharedPerBlock()));
+  }
+
+  /** Tiles of registers for a network without tensor cores, the presumably fastest first. */
+  List<GpuTiling> tiles(StageGroup group) {
+    return instruction.equals("fma") && !group.products().isEmpty()
+        ? GpuTiling.tiles(group, target)
+        : List.of();
+  }
+
+  /** Whether so many rows are a tile for each multiprocessor. */
+  boolean fills(GpuTiling tiling, int rows) {
+    return rows > (DeviceCatalogue.multiprocessors(target) - 1L) * tiling.rows();
+  }
+
+  /**
+   * All stages in one kernel over tiles of rows: by tiles of registers, if they keep the device
+   * busy, or else in the first way that fits.
+   *
+   * @param rows to be fast for
+   * @param fast whether a kernel compiles to what it is meant to be
+   */
+  Fused rowBlock(StageGroup group, int rows, String unchained, Predicate<Kernel> fast) {
+    int tried = 0;
+    for (GpuTiling tiling : tiles(group)) {
+      if (fills(tiling, rows) && tried < MOST_TRIED) {
+        Fused fused = rowBlock(group, tiling, unchained);
+        if (fused.kernel() != null && fast.test(fused.kernel().kernel())) {
+          return fused;
+        }
+        tried++;
+      }
+    }
+    return rowBlock(group, unchained);
   }
 
   /**
@@ -280,7 +355,7 @@ final class GpuKernels {
           case NetworkFunction.Store store -> LayerTiling.ofElements();
         };
     Scheduled scheduled = LayerSchedule.gpu(group, tiling);
-    Kernel kernel = GpuLowering.lower(scheduled.tiles());
+    Kernel kernel = Lowering.lower(scheduled.tiles(), target);
     String strategy =
         group.stages().getFirst() instanceof Product ? "epilogue" : "elementwise and row sums";
     return compiled(group, scheduled, kernel, strategy, "" + unfused);

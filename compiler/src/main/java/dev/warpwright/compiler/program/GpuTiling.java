@@ -6,6 +6,7 @@ import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -14,10 +15,73 @@ import java.util.List;
  * @param rows rows of a block's tile
  * @param threads in a block
  * @param depth columns of a weight that are in shared memory at once
+ * @param columns of the tile that a thread computes by fma from what it has read of shared memory
+ *     once, so that reading does not take longer than computing; 0: columns side by side over the
+ *     block's threads
  */
-record GpuTiling(int rows, int threads, int depth) {
+record GpuTiling(int rows, int threads, int depth, int columns) {
   /** Registers of a thread for operands, addresses and formulas. */
   private static final int OTHER_REGISTERS = 80;
+
+  /** Of a multiprocessor, each of which has its part of the registers. */
+  private static final int SCHEDULERS = 4;
+
+  /** The same where operands are counted, too. */
+  private static final int TILE_REGISTERS = 32;
+
+  /** A thread's tile: each of its elements is read once for so many products. */
+  private static final int[][] TILES = {{16, 8}, {8, 8}, {8, 16}};
+
+  private static final int[] THREADS_OF_TILES = {128, 256, 64};
+  private static final int MOST_ROWS = 512;
+  private static final int DEPTH = 64;
+
+  /** Of shared memory, what the system takes of each block. */
+  private static final int SHARED_OF_BLOCK = 1024;
+
+  /** Of a multiprocessor, so that some multiply while others wait. */
+  private static final int ENOUGH_WARPS = 8;
+
+  GpuTiling(int rows, int threads, int depth) {
+    this(rows, threads, depth, 0);
+  }
+
+  /**
+   * Tiles of registers for a network that is computed by fma, the presumably fastest first.
+   *
+   * <p>Shared memory delivers 32 words a cycle, in which 128 products are computed: a thread with 8
+   * × 8 elements waits for their 16 words as long as it multiplies, one with 16 × 8 three quarters
+   * of it.
+   */
+  static List<GpuTiling> tiles(StageGroup group, GpuTarget target) {
+    long columns = Math.max(16, group.liveColumns());
+    long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
+    List<GpuTiling> list = new ArrayList<>();
+    for (int[] tile : TILES) {
+      for (int threads : THREADS_OF_TILES) {
+        long rows = Long.highestOneBit((long) tile[0] * tile[1] * threads / columns);
+        GpuTiling tiling = new GpuTiling((int) rows, threads, DEPTH, tile[1]);
+        if (rows >= tile[0] && rows <= MOST_ROWS && !list.contains(tiling)) {
+          list.add(tiling);
+        }
+      }
+    }
+    list.sort(Comparator.comparing(t -> t.warps(group, target, widest) < ENOUGH_WARPS));
+    return list;
+  }
+
+  /** Warps of a multiprocessor, as registers and shared memory allow. */
+  private long warps(StageGroup group, GpuTarget target, long widest) {
+    long pitch = widest + 4;
+    long bytes = (rows + Math.min(depth, widest)) * pitch * Float.BYTES;
+    long blocks = Math.min(minBlocks(group), target.sharedPerSm() / (bytes + SHARED_OF_BLOCK));
+    return blocks * threads / GpuTarget.WARP_SIZE;
+  }
+
+  /** The choice in words, for example {@code rows=256 threads=128 columns=8}. */
+  String text() {
+    return "rows=" + rows + " threads=" + threads + " columns=" + columns;
+  }
 
   /** What to try, the presumably fastest first; the first that fits the target is taken. */
   static List<GpuTiling> candidates(String instruction, long widest) {
@@ -43,7 +107,35 @@ record GpuTiling(int rows, int threads, int depth) {
    * one by itself, and spills to reach it.
    */
   long minBlocks(StageGroup group) {
-    return minBlocks(threads, registers(group));
+    if (columns == 0) {
+      return minBlocks(threads, registers(group));
+    }
+    long most = 0;
+    for (Product product : group.products()) {
+      long each = rowsOfThread(product.n());
+      long own = each * along(each) + product.n() / across(product.n());
+      most = Math.max(most, own + registers(group) + TILE_REGISTERS);
+    }
+    long warps = GpuTarget.REGISTERS_PER_SM / SCHEDULERS / (GpuTarget.WARP_SIZE * most);
+    return Math.max(1, SCHEDULERS * warps * GpuTarget.WARP_SIZE / threads);
+  }
+
+  /** Threads side by side, each of which computes at least {@link #columns} of so many columns. */
+  private int across(long cols) {
+    int across = 1;
+    while (cols % (8L * across) == 0 && cols / (2 * across) >= columns || threads / across > rows) {
+      across *= 2;
+    }
+    return across;
+  }
+
+  private long rowsOfThread(long cols) {
+    return Math.max(1, rows * across(cols) / threads);
+  }
+
+  /** Elements of a row of activations that are read at once. */
+  private static int along(long rows) {
+    return rows > 8 ? 2 : 4;
   }
 
   /** The same for a kernel whose elements of a tile take so many registers of each thread. */
@@ -82,6 +174,16 @@ record GpuTiling(int rows, int threads, int depth) {
    */
   Attrs attrs(long cols, boolean exact, String instruction) {
     boolean fma = exact || instruction.equals("fma");
+    if (fma && columns > 0) {
+      int across = across(cols);
+      return Attrs.NONE
+          .with("instr", "fma")
+          .with("threadsN", across)
+          .with("threadsM", Math.min(threads / across, rows))
+          .with("vec", 4)
+          .with("vecK", along(rowsOfThread(cols)))
+          .with("spread", 1);
+    }
     if (fma) {
       int across = 32;
       while (cols % (4L * across) != 0) {

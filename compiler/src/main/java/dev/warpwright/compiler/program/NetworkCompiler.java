@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.compiler.stages.Partition;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.families.tuned.GemmKernels;
@@ -42,13 +43,15 @@ public final class NetworkCompiler {
   /** Columns are padded to whole matrix instructions, or to whole vectors of the CPU. */
   private static final int GRANULE = 16;
 
-  /** Up to this width, one kernel has been at least as fast as several wherever it was measured. */
-  private static final int ALWAYS_FUSED = 512;
-
   /** Every result has loops of its own that one kernel would share: time grows as their square. */
   private static final int MOST_RESULTS = 128;
 
   private static final int MOST_RESULTS_ON_HOST = 256;
+
+  /**
+   * Ways as one kernel that stand before the way by layers, where that is expected to be slower.
+   */
+  private static final int BESIDE = 4;
 
   private NetworkCompiler() {}
 
@@ -106,7 +109,9 @@ public final class NetworkCompiler {
     return switch (target) {
       case GpuTarget gpu -> {
         Optional<CompiledProgram> measured =
-            preferred == null ? Optional.empty() : named(graph, gpu, precision, preferred);
+            preferred == null
+                ? Optional.empty()
+                : named(graph, gpu, precision, rows, products, preferred);
         yield measured.isPresent()
             ? measured.get()
             : forGpu(graph, gpu, precision, rows, products, fast);
@@ -116,18 +121,67 @@ public final class NetworkCompiler {
   }
 
   private static Optional<CompiledProgram> named(
-      Graph graph, GpuTarget target, Precision precision, String name) {
-    return alternatives(graph, target, precision).stream()
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      @Nullable GemmKernels products,
+      String name) {
+    if (isPerLayer(name)) {
+      return products == null
+          ? Optional.empty()
+          : perLayer(
+              graph, target, precision, rows, products, "it was measured to be the fastest", name);
+    }
+    return alternatives(graph, target, precision, rows).stream()
         .filter(alternative -> alternative.name().equals(name))
         .findFirst()
         .flatMap(alternative -> alternative.compile().get());
   }
 
-  /** Whether a network may need kernels that are for one row count. */
-  public static boolean isWide(Graph graph, Precision precision) {
-    return NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, false))
-            .widest()
-        > ALWAYS_FUSED;
+  /** How a network is computed with a GEMM of the families for each of its layers. */
+  public static final String GEMM_PER_LAYER = "GEMM per layer";
+
+  /** The same with launches that overlap, however many rows they have. */
+  private static final String OVERLAPPING_LAYERS = GEMM_PER_LAYER + " overlap=1";
+
+  /** Whether a way has a GEMM for each layer, and so is for one row count. */
+  public static boolean isPerLayer(String name) {
+    return name.equals(GEMM_PER_LAYER) || name.equals(OVERLAPPING_LAYERS);
+  }
+
+  /**
+   * Whether a network is expected to be faster with a GEMM for each layer than as one kernel, so
+   * that its kernels are for one row count.
+   *
+   * @param rows the row count
+   */
+  public static boolean isByLayer(Graph graph, GpuTarget target, Precision precision, int rows) {
+    return expected(graph, target, precision, rows).map(FusionTimes::areLayersFaster).orElse(false)
+        && !products(graph, precision, rows).isEmpty();
+  }
+
+  /** What a network is expected to take as one kernel and by layers. */
+  public static Optional<FusionTimes> expected(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
+    NetworkFunction network = plain(graph, precision);
+    return FusionTimes.of(
+        network,
+        StageGroup.split(network, Partition.byLayer(network)),
+        precision,
+        target,
+        rows,
+        new GpuKernels(target, precision)
+            .way(Chain.of(graph, precision).group(), fusedGroup(network), rows));
+  }
+
+  private static StageGroup fusedGroup(NetworkFunction network) {
+    return StageGroup.split(network, Partition.fused(network)).getFirst();
+  }
+
+  private static NetworkFunction plain(Graph graph, Precision precision) {
+    return NetworkBuilder.build(
+        graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
   }
 
   /**
@@ -137,11 +191,7 @@ public final class NetworkCompiler {
    * @param rows the row count
    */
   public static List<GemmWorkload> products(Graph graph, Precision precision, int rows) {
-    NetworkFunction network =
-        FixedRows.of(
-            NetworkBuilder.build(
-                graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false)),
-            rows);
+    NetworkFunction network = FixedRows.of(plain(graph, precision), rows);
     List<GemmWorkload> products = new ArrayList<>();
     for (LayerParts.Part part : LayerParts.of(network, precision, workload -> true)) {
       if (part.product() != null) {
@@ -182,29 +232,60 @@ public final class NetworkCompiler {
       int rows,
       @Nullable GemmKernels products,
       Predicate<Kernel> fast) {
-    boolean fma = precision == Precision.F32;
-    NetworkFunction network =
-        NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
+    NetworkFunction network = plain(graph, precision);
     GpuKernels kernels = new GpuKernels(target, precision);
-    List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
-    int results = network.outputs().size();
     Chain chain = Chain.of(graph, precision);
+    List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
+    Optional<FusionTimes> expected =
+        FusionTimes.of(
+            network,
+            layers,
+            precision,
+            target,
+            rows,
+            kernels.way(chain.group(), fusedGroup(network), rows));
+    boolean byLayer = expected.map(FusionTimes::areLayersFaster).orElse(false);
+    if (byLayer && products != null) {
+      Optional<CompiledProgram> gemms =
+          WideNetwork.plan(
+                  network,
+                  rows,
+                  target,
+                  precision,
+                  kernels,
+                  products,
+                  expected.map(FusionTimes::text).orElse("")
+                      + unchained(kernels.unchained(chain.group())),
+                  false)
+              .map(WideNetwork.Planned::program);
+      if (gemms.isPresent()) {
+        return gemms.get();
+      }
+    }
     GpuKernels.Fused chained =
         kernels.registerChain(chain.group(), constants(chain.network()), fast);
     if (chained.kernel() != null) {
       return one(chain.network(), precision, target, List.of(chain.group()), chained);
     }
+    List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
+    int results = network.outputs().size();
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : kernels.rowBlock(groups.getFirst(), chained.why());
+            : kernels.rowBlock(groups.getFirst(), rows, chained.why(), fast);
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
       compiled.add(fused.kernel());
     }
-    if (fused.kernel() == null || network.widest() > ALWAYS_FUSED) {
-      List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
+    if (fused.kernel() == null && products != null) {
+      Optional<WideNetwork.Planned> gemms =
+          WideNetwork.plan(network, rows, target, precision, kernels, products, why, false);
+      if (gemms.isPresent()) {
+        return gemms.get().program();
+      }
+    }
+    if (fused.kernel() == null || byLayer) {
       double oneKernel = PredictedTime.micros(compiled, network.rows().var(), rows);
       if (fused.kernel() != null) {
         why =
@@ -213,19 +294,12 @@ public final class NetworkCompiler {
                 "one kernel would have too few blocks at work (predicted %.0f us)",
                 oneKernel);
       }
-      if (products != null) {
-        Optional<WideNetwork.Planned> wide =
-            WideNetwork.plan(network, rows, target, precision, kernels, products, why);
-        if (wide.isPresent() && (fused.kernel() == null || wide.get().micros() < oneKernel)) {
-          return wide.get().program();
-        }
-      }
       List<CompiledKernel> each = new ArrayList<>();
       for (StageGroup group : layers) {
         each.add(kernels.layer(group, why));
       }
-      double byLayer = PredictedTime.micros(each, network.rows().var(), rows);
-      if (fused.kernel() == null || byLayer < oneKernel) {
+      if (fused.kernel() == null
+          || PredictedTime.micros(each, network.rows().var(), rows) < oneKernel) {
         groups = layers;
         compiled = each;
       }
@@ -237,6 +311,10 @@ public final class NetworkCompiler {
         groups,
         compiled,
         network.constants().stream().map(PackedConstant::plain).toList());
+  }
+
+  private static String unchained(String why) {
+    return why.isEmpty() ? "" : ", not in registers, for " + why;
   }
 
   /** A network as registers carry it: products of few inputs are formulas. */
@@ -261,13 +339,80 @@ public final class NetworkCompiler {
   public record Alternative(String name, Supplier<Optional<CompiledProgram>> compile) {}
 
   /**
+   * The ways to compute a network with so many rows, the presumably fastest first: those to make it
+   * {@linkplain #alternatives(Graph, GpuTarget, Precision) one kernel}, and a GEMM for each layer
+   * where that might be as fast.
+   *
+   * @param products makes the families' kernels, which are closed again; called when the way is
+   */
+  public static List<Alternative> alternatives(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      Supplier<GemmKernels> products) {
+    List<Alternative> alternatives = alternatives(graph, target, precision, rows);
+    Optional<FusionTimes> expected = expected(graph, target, precision, rows);
+    if (!expected.map(FusionTimes::mightLayersBeFaster).orElse(false)
+        || products(graph, precision, rows).isEmpty()) {
+      return alternatives;
+    }
+    String why = expected.map(FusionTimes::text).orElse("that is another way");
+    List<Alternative> layers = new ArrayList<>();
+    for (String name :
+        target.hasHopper()
+            ? List.of(GEMM_PER_LAYER, OVERLAPPING_LAYERS)
+            : List.of(GEMM_PER_LAYER)) {
+      layers.add(
+          new Alternative(
+              name,
+              () -> {
+                try (GemmKernels kernels = products.get()) {
+                  return perLayer(graph, target, precision, rows, kernels, why, name);
+                }
+              }));
+    }
+    boolean first = expected.map(FusionTimes::areLayersFaster).orElse(false);
+    alternatives.addAll(first ? 0 : Math.min(BESIDE, alternatives.size() - 1), layers);
+    return alternatives;
+  }
+
+  private static Optional<CompiledProgram> perLayer(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      GemmKernels products,
+      String why,
+      String name) {
+    return WideNetwork.plan(
+            plain(graph, precision),
+            rows,
+            target,
+            precision,
+            new GpuKernels(target, precision),
+            products,
+            why,
+            name.equals(OVERLAPPING_LAYERS))
+        .map(WideNetwork.Planned::program);
+  }
+
+  /**
    * The ways to make a network one kernel, the presumably fastest first; {@link #compile} takes the
    * first that compiles.
    */
   public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
-    NetworkFunction network =
-        NetworkBuilder.build(
-            graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
+    return alternatives(graph, target, precision, Integer.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #alternatives(Graph, GpuTarget, Precision)}.
+   *
+   * @param rows to be fast for: ways that leave multiprocessors without rows come last
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
+    NetworkFunction network = plain(graph, precision);
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     StageGroup group = groups.getFirst();
@@ -297,6 +442,20 @@ public final class NetworkCompiler {
                       List.of(chain.group()),
                       kernels.warpChain(chain.group(), tiling, constants(chain.network())))));
     }
+    List<Alternative> idle = new ArrayList<>();
+    for (GpuTiling tiling : kernels.tiles(group)) {
+      (kernels.fills(tiling, rows) ? alternatives : idle)
+          .add(
+              new Alternative(
+                  GpuKernels.SHARED_CHAINING + " " + tiling.text(),
+                  () ->
+                      optional(
+                          network,
+                          precision,
+                          target,
+                          groups,
+                          kernels.rowBlock(group, tiling, "that is another way"))));
+    }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
@@ -307,6 +466,7 @@ public final class NetworkCompiler {
                     target,
                     groups,
                     kernels.rowBlock(group, "that is another way"))));
+    alternatives.addAll(idle);
     return alternatives;
   }
 
@@ -400,7 +560,7 @@ public final class NetworkCompiler {
     PackConstants.Form form = forms.get(constant.buffer());
     return form == null
         ? PackedConstant.plain(constant)
-        : new PackedConstant(form.buffer(), form.where(), constant);
+        : new PackedConstant(form.buffer(), form.where(), form.tf32() ? constant.tf32() : constant);
   }
 
   private static PackedConstant packed(Constant constant, HostProgram lowered) {

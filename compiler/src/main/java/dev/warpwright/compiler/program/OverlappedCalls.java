@@ -8,9 +8,12 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.Target;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -37,9 +40,14 @@ final class OverlappedCalls {
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper() || rows > FEW_ROWS) {
       return calls;
     }
+    // Layers of a shape share a kernel, and go on to.
+    Map<Kernel, Map<Set<String>, Optional<Kernel>>> made = new IdentityHashMap<>();
     List<Optional<Kernel>> early = new ArrayList<>();
     for (KernelCall call : calls) {
-      early.add(EarlyWeights.of(call.compiled().kernel(), names(call, constants)));
+      Kernel kernel = call.compiled().kernel();
+      early.add(
+          made.computeIfAbsent(kernel, k -> new HashMap<>())
+              .computeIfAbsent(names(call, constants), names -> EarlyWeights.of(kernel, names)));
     }
     List<KernelCall> result = new ArrayList<>();
     for (int i = 0; i < calls.size(); i++) {
@@ -48,7 +56,71 @@ final class OverlappedCalls {
               || i + 1 < calls.size() && pair(calls, early, i, gpu);
       result.add(overlaps ? with(calls.get(i), early.get(i).orElseThrow()) : calls.get(i));
     }
+    return named(result);
+  }
+
+  /** With a name of its own for each kernel: one that overlaps in one place need not in another. */
+  private static List<KernelCall> named(List<KernelCall> calls) {
+    Map<String, Map<Kernel, Kernel>> kernels = new HashMap<>();
+    List<KernelCall> result = new ArrayList<>();
+    for (KernelCall call : calls) {
+      Kernel kernel = call.compiled().kernel();
+      Map<Kernel, Kernel> same =
+          kernels.computeIfAbsent(kernel.name(), name -> new IdentityHashMap<>());
+      Kernel named =
+          same.computeIfAbsent(
+              kernel, k -> same.isEmpty() ? k : renamed(k, k.name() + "_" + (same.size() + 1)));
+      result.add(
+          named == kernel
+              ? call
+              : new KernelCall(with(call.compiled(), named), call.arguments(), call.zeroed()));
+    }
     return result;
+  }
+
+  private static Kernel renamed(Kernel kernel, String name) {
+    return new Kernel(
+        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
+  }
+
+  private static CompiledKernel with(CompiledKernel old, Kernel kernel) {
+    return new CompiledKernel(
+        kernel,
+        old.function(),
+        old.trace(),
+        old.tileProgram(),
+        old.strategy(),
+        old.why(),
+        old.stages());
+  }
+
+  /**
+   * The same, but whatever their rows are, neighbours without counters between them begin while the
+   * one before ends: those that have no weights to wait for wait where they begin.
+   */
+  static List<KernelCall> all(
+      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
+    List<KernelCall> result = new ArrayList<>();
+    if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {
+      return calls;
+    }
+    Map<Kernel, Optional<Kernel>> made = new IdentityHashMap<>();
+    for (KernelCall call : of(calls, target, rows, constants)) {
+      Optional<Kernel> waiting =
+          call.zeroed().isEmpty()
+              ? made.computeIfAbsent(call.compiled().kernel(), EarlyWeights::waiting)
+              : Optional.empty();
+      result.add(
+          waiting
+              .map(
+                  kernel ->
+                      with(
+                          call,
+                          kernel,
+                          "it begins before the launch before it has ended and waits for it"))
+              .orElse(call));
+    }
+    return named(result);
   }
 
   /** Whether a call and the next one overlap. */
@@ -82,6 +154,21 @@ final class OverlappedCalls {
   }
 
   private static KernelCall with(KernelCall call, Kernel kernel) {
+    return with(
+        call,
+        kernel,
+        String.format(
+            Locale.ROOT,
+            "%d rows leave memory the limit, so it begins before the launch before it has"
+                + " ended and fills its ring with weights",
+            kernel.buffers().stream()
+                .filter(buffer -> buffer.name().equals("C"))
+                .findFirst()
+                .map(buffer -> buffer.extent(0))
+                .orElse(0L)));
+  }
+
+  private static KernelCall with(KernelCall call, Kernel kernel, String why) {
     CompiledKernel old = call.compiled();
     return new KernelCall(
         new CompiledKernel(
@@ -90,16 +177,7 @@ final class OverlappedCalls {
             old.trace(),
             old.tileProgram(),
             old.strategy() + ", overlapping launch",
-            String.format(
-                Locale.ROOT,
-                "%s; %d rows leave memory the limit, so it begins before the launch before it has"
-                    + " ended and fills its ring with weights",
-                old.why(),
-                kernel.buffers().stream()
-                    .filter(buffer -> buffer.name().equals("C"))
-                    .findFirst()
-                    .map(buffer -> buffer.extent(0))
-                    .orElse(0L)),
+            old.why() + "; " + why,
             old.stages()),
         call.arguments(),
         call.zeroed());

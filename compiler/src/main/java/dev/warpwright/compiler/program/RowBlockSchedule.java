@@ -45,6 +45,9 @@ final class RowBlockSchedule {
     RowBlockSchedule script = new RowBlockSchedule(group);
     script.schedule.annotate("threads", (long) tiling.threads());
     script.schedule.annotate("minBlocks", tiling.minBlocks(group));
+    if (tiling.columns() > 0) {
+      script.schedule.annotate("fast", 1L);
+    }
     script.align(tiling, instruction);
     LoopRef rows = script.tileRows(tiling.rows());
     script.gather(rows);

@@ -68,7 +68,7 @@ record WarpTiling(
     if (!target.hasAmpere()) {
       return target.name() + " has no products of 16 by 8 by 16 with operands in registers";
     }
-    String refusal = ChainTiling.refusal(group);
+    String refusal = ChainTiling.refusal(group, false);
     if (refusal.isEmpty() && resident(group, target).isEmpty()) {
       return String.format(
           Locale.ROOT,

@@ -49,8 +49,13 @@ final class WideNetwork {
   private final GpuKernels simple;
   private final GemmKernels products;
   private final String why;
+  private final boolean overlapping;
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
+
+  /** What was written with its first rows last. */
+  private final Set<Buffer> backward = new HashSet<>();
+
   private final List<PackedConstant> made = new ArrayList<>();
   private List<KernelCall> calls = new ArrayList<>();
   private double micros;
@@ -60,18 +65,28 @@ final class WideNetwork {
       Precision precision,
       GpuKernels simple,
       GemmKernels products,
-      String why) {
+      String why,
+      boolean overlapping) {
     this.network = network;
     this.reads = StageReads.of(network.func());
     this.precision = precision;
     this.simple = simple;
     this.products = products;
     this.why = why;
+    this.overlapping = overlapping;
   }
 
-  /** A kernel that layers of one shape share, and what their calls have in common. */
+  /**
+   * A kernel that layers of one shape share, and what their calls have in common.
+   *
+   * @param tables that it reads, as it was chosen
+   * @param backward the same with the last tile first; empty if the kernel has no such table
+   */
   private record Chosen(
-      GemmKernels.Found found, BoundKernel bound, java.util.Map<Buffer, Buffer> tables) {}
+      GemmKernels.Found found,
+      BoundKernel bound,
+      java.util.Map<Buffer, Buffer> tables,
+      java.util.Map<Buffer, Buffer> backward) {}
 
   /**
    * A program.
@@ -85,6 +100,8 @@ final class WideNetwork {
    *
    * @param rows the row count to compile for
    * @param why there is not one kernel for all
+   * @param overlapping whether launches may begin before the ones before them have ended, however
+   *     many rows there are
    * @return empty if no family computes any of the products
    */
   static Optional<Planned> plan(
@@ -94,9 +111,10 @@ final class WideNetwork {
       Precision precision,
       GpuKernels simple,
       GemmKernels products,
-      String why) {
+      String why,
+      boolean overlapping) {
     WideNetwork wide =
-        new WideNetwork(FixedRows.of(network, rows), precision, simple, products, why);
+        new WideNetwork(FixedRows.of(network, rows), precision, simple, products, why, overlapping);
     return wide.plan() ? Optional.of(wide.planned(target, rows)) : Optional.empty();
   }
 
@@ -109,13 +127,13 @@ final class WideNetwork {
                 .filter(constant -> used.contains(constant.buffer()))
                 .map(PackedConstant::plain)
                 .toList());
-    constants.addAll(made);
+    made.stream().filter(constant -> used.contains(constant.buffer())).forEach(constants::add);
+    Set<Buffer> constant =
+        constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls =
-        OverlappedCalls.of(
-            calls,
-            target,
-            rows,
-            constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet()));
+        overlapping
+            ? OverlappedCalls.all(calls, target, rows, constant)
+            : OverlappedCalls.of(calls, target, rows, constant);
     Program program =
         ProgramAssembly.assemble(
             network,
@@ -197,9 +215,50 @@ final class WideNetwork {
                 own.put(buffer, table(values));
               }
             });
-    Chosen made = new Chosen(found.get(), bound, own);
+    Chosen made = new Chosen(found.get(), bound, own, new HashMap<>());
     chosen.put(workload, made);
     return made;
+  }
+
+  /**
+   * The tables of a layer's tiles. A layer reads first what the layer before it wrote last: that is
+   * still in L2, the rest has left it for memory.
+   */
+  private java.util.Map<Buffer, Buffer> tables(LayerGemm layer, Chosen kernel) {
+    boolean asChosen =
+        calls.isEmpty()
+            || network.inputs().contains(original(layer.product().a()))
+            || backward.contains(layer.product().a());
+    if (asChosen || !isList(kernel.bound())) {
+      return kernel.tables();
+    }
+    if (kernel.backward().isEmpty()) {
+      kernel
+          .bound()
+          .contents()
+          .forEach(
+              (buffer, content) -> {
+                if (content instanceof BoundKernel.Content.Table(List<Integer> values)) {
+                  kernel.backward().put(buffer, table(values.reversed()));
+                }
+              });
+    }
+    backward.add(layer.result());
+    return kernel.backward();
+  }
+
+  /** Whether a kernel's only table lists its tiles, each once and whole, in any order. */
+  private static boolean isList(BoundKernel bound) {
+    long lists =
+        bound.contents().entrySet().stream()
+            .filter(e -> e.getValue() instanceof BoundKernel.Content.Table)
+            .filter(e -> e.getKey().name().equals("order"))
+            .count();
+    long tables =
+        bound.contents().values().stream()
+            .filter(BoundKernel.Content.Table.class::isInstance)
+            .count();
+    return lists == 1 && tables == 1 && bound.kernel().attrs().getString("division") == null;
   }
 
   private Buffer table(List<Integer> values) {
@@ -229,6 +288,7 @@ final class WideNetwork {
     }
     List<Param> arguments = new ArrayList<>();
     List<Buffer> zeroed = new ArrayList<>();
+    java.util.Map<Buffer, Buffer> tables = tables(layer, kernel);
     kernel
         .bound()
         .contents()
@@ -236,8 +296,7 @@ final class WideNetwork {
             (formal, content) -> {
               Buffer actual =
                   switch (content) {
-                    case BoundKernel.Content.Table _ ->
-                        Objects.requireNonNull(kernel.tables().get(formal));
+                    case BoundKernel.Content.Table _ -> Objects.requireNonNull(tables.get(formal));
                     case BoundKernel.Content.Random _ -> operand(operands, formal);
                     case BoundKernel.Content.Poison _ ->
                         operands.getOrDefault(formal.name(), scratch(formal));

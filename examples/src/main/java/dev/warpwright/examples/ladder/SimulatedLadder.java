@@ -105,7 +105,7 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
 
   private Arguments arguments(Kernel kernel) {
     return kernel.attrs().getString("workload") == null
-        ? KernelData.random(kernel.params(), Map.of(), seed)
+        ? KernelData.random(kernel, Map.of(), seed)
         : KernelData.of(BoundKernel.of(kernel, Map.of()), seed);
   }
 

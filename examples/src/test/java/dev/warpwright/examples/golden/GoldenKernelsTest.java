@@ -28,6 +28,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.tile.PackConstants;
+import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.workload.FfnWorkload;
@@ -125,12 +126,21 @@ final class GoldenKernelsTest {
     for (String model : List.of("digits-relu-128-64", "digits-gelu-64x4", "image-siren-64x4")) {
       for (Precision precision : List.of(Precision.F32, Precision.F16)) {
         CompiledProgram program = network(model, precision, hopper);
-        Set<Buffer> constants = new HashSet<>();
-        program.network().constants().forEach(constant -> constants.add(constant.buffer()));
-        PrimFunc tiles = program.kernels().getFirst().tileProgram();
-        all.add(new Gpu(model + "-" + precision.text(), hopper, tiles, constants));
+        all.add(of(model + "-" + precision.text(), program));
       }
     }
+    // K of hidden layers permuted; a tile of registers for each thread.
+    all.add(of("digits-relu-128-64-tf32", network("digits-relu-128-64", Precision.TF32, hopper)));
+    Graph graph =
+        Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx")).graph();
+    all.add(
+        of(
+            "digits-relu-128-64-f32-tiles",
+            NetworkCompiler.alternatives(graph, hopper, Precision.F32)
+                .getFirst()
+                .compile()
+                .get()
+                .orElseThrow()));
     // Through the registers of warps; the second one's columns in parts.
     all.add(byWarps("digits-gelu-64x4", GpuTarget.SM_80));
     all.add(byWarps("digits-relu-128-64", GpuTarget.SM_80));
@@ -140,11 +150,14 @@ final class GoldenKernelsTest {
   private static Gpu byWarps(String model, GpuTarget target) {
     CompiledProgram program = network(model, Precision.F16, target);
     assertThat(program.kernels().getFirst().strategy()).isEqualTo("register chaining");
+    return of(model + "-f16-warps-" + target.name().replace("_", ""), program);
+  }
+
+  private static Gpu of(String name, CompiledProgram program) {
     Set<Buffer> constants = new HashSet<>();
     program.network().constants().forEach(constant -> constants.add(constant.buffer()));
     PrimFunc tiles = program.kernels().getFirst().tileProgram();
-    return new Gpu(
-        model + "-f16-warps-" + target.name().replace("_", ""), target, tiles, constants);
+    return new Gpu(name, (GpuTarget) program.target(), tiles, constants);
   }
 
   private static CompiledProgram network(String model, Precision precision, GpuTarget target) {

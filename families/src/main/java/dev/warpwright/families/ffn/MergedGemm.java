@@ -17,7 +17,6 @@ import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.lower.flow.Lowering;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
@@ -96,7 +95,7 @@ public final class MergedGemm {
     second.tensorize(s, product);
     s.persistent(
         s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
-    return scheduled(func, s, GpuLowering.lower(s.func()));
+    return scheduled(func, s, Lowering.lower(s.func(), target));
   }
 
   /**

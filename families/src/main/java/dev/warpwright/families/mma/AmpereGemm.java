@@ -10,7 +10,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
@@ -168,7 +168,7 @@ public final class AmpereGemm {
     describe(s, workload, config, target);
     workload.description().forEach(s::annotate);
     product.tensorize(s, product(workload, config, target));
-    Kernel kernel = GpuLowering.lower(s.func());
+    Kernel kernel = Lowering.lower(s.func(), target);
     return new ScheduledGemm(
         func,
         s.trace(),

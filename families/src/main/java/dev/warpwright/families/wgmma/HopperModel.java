@@ -24,6 +24,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.LOOKUP;
 import static dev.warpwright.families.wgmma.HopperNumber.OUTSIDE;
 import static dev.warpwright.families.wgmma.HopperNumber.PANEL;
 import static dev.warpwright.families.wgmma.HopperNumber.POWERED;
+import static dev.warpwright.families.wgmma.HopperNumber.RESTART;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
 import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
@@ -140,6 +141,7 @@ public final class HopperModel {
             + at(CLUSTER) * cluster
             + together(at(SHARP), steps * step, dram, powered)
             + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
+            + restarts(c, shares)
             + combining;
     return TileFeatures.of(
         grid,
@@ -270,6 +272,12 @@ public final class HopperModel {
     int row = Math.toIntExact(columns) * bytes;
     int width = Math.min(TileGrid.LINE, Integer.lowestOneBit(row));
     return written + at(PANEL) * row / width * c.tileM() / (INSTRUCTION_ROWS * c.consumers());
+  }
+
+  /** Microseconds in which an SM has no block, from the second wave on. */
+  private double restarts(HopperConfig c, TileGrid.Shares shares) {
+    boolean alone = c.blocks() == 0 && c.minBlocks() == 1;
+    return alone ? at(RESTART) * Math.max(0, shares.waves() - 1) : 0;
   }
 
   /** Microseconds that a block spends on writing and reading partial sums. */

@@ -53,6 +53,12 @@ enum HopperNumber {
   /** What a cluster costs at its beginning and its end for each doubling. */
   CLUSTER,
 
+  /**
+   * From a block's end to the first product of the next one on its SM, where no other block fills
+   * the gap and blocks do not go on by themselves.
+   */
+  RESTART,
+
   /** To prepare the barriers of a stage. */
   STAGE,
 

@@ -12,6 +12,11 @@ import dev.warpwright.model.graph.ConstantTensor;
  * @param transposed whether the buffer holds the weight as [K, N] instead of [N, K]
  */
 public record Constant(Buffer buffer, ConstantTensor source, boolean transposed) {
+  /** The same, rounded to tf32. */
+  public Constant tf32() {
+    return new Constant(buffer, source.tf32(), transposed);
+  }
+
   /** The element at the buffer's coordinates. */
   public double element(long... at) {
     if (source.rank() == 1) {

@@ -15,6 +15,7 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.tensor.Approximations;
@@ -49,6 +50,7 @@ import org.jspecify.annotations.Nullable;
 public final class NetworkDeviation {
   private static final Set<Pointwise> STEPS =
       Set.of(ElementwiseOp.FLOOR, ElementwiseOp.CEIL, ElementwiseOp.SIGN, ElementwiseOp.WHERE);
+  private static final Set<Pointwise> PERIODIC = Set.of(Activation.SIN, Activation.COS);
   private static final double AMPLIFIED = 4;
   private static final int SAMPLES = 8;
   private static final int SAMPLES_OF_STEPS = 32;
@@ -227,7 +229,7 @@ public final class NetworkDeviation {
                 + switch (node) {
                   // A bias was added.
                   case Linear _ -> f32(y);
-                  case Elementwise e -> elementwise(e.kind(), y);
+                  case Elementwise e -> elementwise(e.kind(), y) + ofArgument(e, i, y, reads);
                   // Differences of the row's elements from their mean.
                   case LayerNorm _ -> 4 * f32(Math.abs(y)) + f32(normed[i]);
                   case RowReduce r -> f32(y) + summed(r, i, reads);
@@ -242,13 +244,27 @@ public final class NetworkDeviation {
      * approximations ({@link Approximations}).
      */
     private double elementwise(Pointwise op, double y) {
-      boolean approximate = precision == Precision.F16 || precision == Precision.BF16;
       return switch (op.rounding()) {
         case EXACT -> 0;
         case ONCE -> f32(y);
-        case FUNCTION -> approximate ? approximated(y) : 4 * f32(y);
-        case FUNCTION_OF_ONE -> approximate ? approximated(y) : 4 * f32(Math.max(1, Math.abs(y)));
+        case FUNCTION -> approximate() ? approximated(y) : 4 * f32(y);
+        case FUNCTION_OF_ONE -> approximate() ? approximated(y) : 4 * f32(Math.max(1, Math.abs(y)));
       };
+    }
+
+    private boolean approximate() {
+      return precision == Precision.F16 || precision == Precision.BF16;
+    }
+
+    /** What becomes of an argument that was taken for another one near it. */
+    private double ofArgument(Elementwise e, int i, double y, GraphEvaluator.Reads reads) {
+      if (!approximate() || !PERIODIC.contains(e.kind())) {
+        return 0;
+      }
+      Value input = e.inputs().getFirst();
+      double x = reads.of(input)[input.features() == 1 ? i / e.output().features() : i];
+      double slope = Math.sqrt(Math.max(0, 1 - y * y));
+      return Double.isFinite(x) ? slope * Approximations.ARGUMENT * x * uniform() : 0;
     }
 
     private double approximated(double y) {

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -46,6 +47,7 @@ public final class ConstantTensor {
   private final Map<Interleaving, ConstantTensor> interleaved = new HashMap<>();
 
   private @Nullable ConstantTensor zeros;
+  private @Nullable ConstantTensor tf32;
 
   private record Interleaving(@Nullable ConstantTensor other, long rows, int group) {}
 
@@ -298,6 +300,14 @@ public final class ConstantTensor {
           new ConstantTensor("zeros", dtype, shape, Arena.ofAuto().allocate(data.byteSize(), 64));
     }
     return zeros;
+  }
+
+  /** The tensor rounded as matrix instructions in tf32 want their operands; made once. */
+  public synchronized ConstantTensor tf32() {
+    if (tf32 == null) {
+      tf32 = made(name, DType.F32, shape, count, i -> Numerics.tf32((float) doubleAt(i)));
+    }
+    return tf32;
   }
 
   private ConstantTensor interleave(@Nullable ConstantTensor other, long rows, int group) {

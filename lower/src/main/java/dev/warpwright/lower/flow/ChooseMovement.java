@@ -15,7 +15,9 @@ import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.StageCopy;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * the pipe commits them some steps late ({@code lag}). Pipes in registers are filled by guarded
  * loads of the threads that hold the elements; there is nothing to decide. Weights of products of
  * warps lie in the order of their registers, and all threads copy them ({@link OrderedWeights}).
+ * Without roles, all threads of a block copy all tiles, asynchronously if the attribute {@code
+ * async} does not say that the target has no such copies.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -80,8 +84,12 @@ final class ChooseMovement extends Rewriter {
   /** Of the pipe at hand: the copies that threads make. */
   private final List<Stmt.TileCopy> byThreads = new ArrayList<>();
 
-  private ChooseMovement(Attrs attrs) {
-    this.attrs = attrs;
+  /** Whether some threads of a block copy and others multiply. */
+  private final boolean roles;
+
+  private ChooseMovement(PrimFunc func) {
+    this.attrs = func.attrs();
+    this.roles = LowerPipes.hasRoles(func);
   }
 
   static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -94,7 +102,13 @@ final class ChooseMovement extends Rewriter {
    * @throws LoweringException if a tile cannot be carried; it names the copy and says why
    */
   static PrimFunc apply(PrimFunc func) {
-    ChooseMovement pass = new ChooseMovement(func.attrs());
+    ChooseMovement pass = new ChooseMovement(func);
+    if (!pass.roles && PipelinedProgram.isForWarpgroups(func)) {
+      throw new LoweringException(
+          func.name()
+              + " has no roles, but pipes in shared memory need one that fills them: say consumers"
+              + " = 1 or more");
+    }
     return func.withBody(pass.stmt(func.body()));
   }
 
@@ -146,13 +160,14 @@ final class ChooseMovement extends Rewriter {
   }
 
   /** The kind of copies that threads make of rows that no tensor map describes; else null. */
-  private static @Nullable String byThreads(Stmt.TileCopy copy) {
-    if (!BulkLoad.isUnaligned(copy.from().buffer())) {
+  private @Nullable String byThreads(Stmt.TileCopy copy) {
+    if (roles && !BulkLoad.isUnaligned(copy.from().buffer())) {
       return null;
     }
     OperandRing ring = OperandRing.of(copy.to().buffer(), 1);
-    boolean async = StageCopy.of(copy, ring, COPYING_WARPS * 32, true).isAsynchronous();
-    return async ? ASYNC : REGISTERS;
+    long threads = roles ? COPYING_WARPS * 32 : attrs.getLong("threads", 128);
+    boolean can = attrs.getLong("async", 1) != 0;
+    return StageCopy.of(copy, ring, (int) threads, can).isAsynchronous() ? ASYNC : REGISTERS;
   }
 
   /** All threads of a warpgroup copy, where one that starts bulk copies is not enough. */
@@ -211,7 +226,7 @@ final class ChooseMovement extends Rewriter {
 
   private void lay(Pipe pipe, Stmt body) {
     for (Buffer tile : pipe.buffers()) {
-      Buffer swizzled = tile.layout() == null ? SwizzledTile.of(tile) : null;
+      Buffer swizzled = tile.layout() == null ? swizzled(tile, body) : null;
       if (swizzled == null) {
         throw new LoweringException(
             String.format(
@@ -230,13 +245,26 @@ final class ChooseMovement extends Rewriter {
             copies(produce.body(), pipe);
           }
         });
-    if (!byThreads.isEmpty()) {
+    if (!byThreads.isEmpty() && roles) {
       ofThreads(pipe, byThreads);
     } else if (shared) {
       ofCluster(pipe);
     }
     byThreads.clear();
     shared = false;
+  }
+
+  /** As its readers need it: by panels, or by single elements. */
+  private static @Nullable Buffer swizzled(Buffer tile, Stmt body) {
+    boolean[] gathered = {false};
+    Walk.statements(
+        body,
+        s ->
+            gathered[0] |=
+                s instanceof Stmt.TileMma mma
+                    && !WarpgroupInstruction.isNamedBy(mma)
+                    && OperandRing.isGathered(mma, tile));
+    return gathered[0] ? SwizzledTile.gathered(tile) : SwizzledTile.of(tile);
   }
 
   private void copies(Stmt s, Pipe pipe) {

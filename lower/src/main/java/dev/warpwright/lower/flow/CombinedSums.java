@@ -83,18 +83,25 @@ final class CombinedSums {
       exchange = halves;
       return halves.around(team.group(), team.thread(), product, epilogue);
     }
-    PartialSums.Division division =
-        new PartialSums.Division(
-            combine.attrs().getLong(DistributeWork.SLOTS, 0),
-            combine.attrs().has(DistributeWork.PAIRS),
-            combine.attrs().has(DistributeWork.MORE),
-            cluster.size());
     PartialSums all =
         PartialSums.of(
-            division, sums, team.groups(), WarpgroupInstruction.THREADS, StagedStore::barrier);
+            division(combine, cluster.size()),
+            sums,
+            team.groups(),
+            WarpgroupInstruction.THREADS,
+            StagedStore::barrier);
     parts = all;
     registers.addAll(all.registers());
     WorkItems.Part part = new WorkItems.Part(combine.slot(), combine.part(), combine.parts());
     return all.around(part, team.group(), team.thread(), product, epilogue);
+  }
+
+  /** How many parts there are, which blocks of clusters of this size have. */
+  static PartialSums.Division division(Stmt.Flow.Combine combine, long blocks) {
+    return new PartialSums.Division(
+        combine.attrs().getLong(DistributeWork.SLOTS, 0),
+        combine.attrs().has(DistributeWork.PAIRS),
+        combine.attrs().has(DistributeWork.MORE),
+        blocks);
   }
 }

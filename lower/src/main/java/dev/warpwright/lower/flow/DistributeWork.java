@@ -83,13 +83,15 @@ final class DistributeWork {
     }
     PipelinedProgram program = PipelinedProgram.of(func);
     WorkItems work = WorkItems.of(func, program);
+    // Who has roles, counts on from item to item; the others begin anew with each.
+    boolean roles = func.attrs().has("producers") || func.attrs().has("consumers");
     List<Buffer> allocated = new ArrayList<>();
     List<Stmt> stmts = new ArrayList<>();
     flatten(program.work().getLast().body(), allocated, stmts);
     if (work.division() != null || work.isPaired()) {
       PartialSums.requireOneSum(program, program.fragments().getFirst().dtype());
     }
-    Stmt items = work.each(item -> at(program, work, item, stmts));
+    Stmt items = work.each(item -> at(program, work, item, roles, stmts));
     Stmt body =
         items instanceof Stmt.For f
             ? new Stmt.For(
@@ -144,14 +146,18 @@ final class DistributeWork {
   }
 
   private static Stmt at(
-      PipelinedProgram program, WorkItems work, WorkItems.Item item, List<Stmt> stmts) {
+      PipelinedProgram program,
+      WorkItems work,
+      WorkItems.Item item,
+      boolean roles,
+      List<Stmt> stmts) {
     List<Stmt> sums = new ArrayList<>();
     List<Stmt> behind = new ArrayList<>();
     boolean loop = false;
     for (Stmt s : stmts) {
       Stmt at = item.at().stmt(shared(s, work));
       boolean steps = at instanceof Stmt.For f && f.kind() == ForKind.PIPELINED;
-      (loop ? behind : sums).add(steps ? steps(work, item, (Stmt.For) at) : at);
+      (loop ? behind : sums).add(steps ? steps(work, item, roles, (Stmt.For) at) : at);
       loop |= steps;
     }
     WorkItems.Part part = item.part();
@@ -197,9 +203,9 @@ final class DistributeWork {
   }
 
   /** Those of the steps that are the item's. */
-  private static Stmt steps(WorkItems work, WorkItems.Item item, Stmt.For f) {
+  private static Stmt steps(WorkItems work, WorkItems.Item item, boolean roles, Stmt.For f) {
     Var k = Var.index("k");
-    boolean numbered = item.part() != null;
+    boolean numbered = item.part() != null && roles;
     Expr min = numbered ? item.before() : Exprs.i32(0);
     Expr step = Exprs.add(item.first(), numbered ? Exprs.sub(k, min) : k);
     Attrs attrs = f.attrs();

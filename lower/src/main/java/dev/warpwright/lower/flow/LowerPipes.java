@@ -67,6 +67,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarantees: what remains to be waited for are products into accumulators that are not tied to
  * a stage ({@code LowerTiles} does that); every barrier's phases end in turn, each seen by all who
  * wait. Refuses stages that are skipped: a waiter might be two phases late.
+ *
+ * <p>Where all threads of a block fill pipes and read them, no barrier objects are needed ({@link
+ * BlockPipes}).
  */
 final class LowerPipes {
   static final String ELECT = "elect";
@@ -95,15 +98,16 @@ final class LowerPipes {
    * @throws LoweringException if pipes ask for what barriers cannot do
    */
   static PrimFunc apply(PrimFunc func) {
+    return !hasRoles(func)
+        ? BlockPipes.apply(func)
+        : func.withBody(new LowerPipes(func).block(func.body()));
+  }
+
+  /** Whether some of a block's threads do other than the others. */
+  static boolean hasRoles(PrimFunc func) {
     boolean[] roles = {false};
     Walk.statements(func.body(), s -> roles[0] |= s instanceof Stmt.Flow.Roles);
-    if (!roles[0]) {
-      throw new LoweringException(
-          func.name()
-              + " has no roles, but pipes in shared memory need one that fills them: say consumers"
-              + " = 1 or more");
-    }
-    return func.withBody(new LowerPipes(func).block(func.body()));
+    return roles[0];
   }
 
   /** Code of one thread among those that execute it. */
@@ -218,6 +222,6 @@ final class LowerPipes {
 
   /** Exchanges a stage's tiles for those of the ring. */
   static Rewriter inRing(LoweredPipe pipe, Expr stage) {
-    return new StageOfRing(pipe, stage);
+    return new StageOfRing(pipe.rings(), pipe.resident() ? null : stage);
   }
 }

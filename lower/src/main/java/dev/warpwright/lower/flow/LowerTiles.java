@@ -17,10 +17,12 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.BlockTiles;
 import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
@@ -48,7 +50,9 @@ import org.jspecify.annotations.Nullable;
  * WarpRoles}), or all threads of one ({@link CopyingThreads}). What stands beside the roles is one
  * thread's; all threads meet once before the roles, and see the barriers.
  *
- * <p>Warps that compute each for itself are a case of their own ({@link WarpTiles}).
+ * <p>Cases of their own are warps that compute each for itself ({@link WarpTiles}) and, without
+ * roles, blocks all of whose threads fill rings and multiply ({@link RingTiles}) or go from tile to
+ * tile ({@link BlockTiles}).
  *
  * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
  */
@@ -70,9 +74,16 @@ final class LowerTiles {
   }
 
   static Kernel apply(PrimFunc func, GpuTarget target, PassListener listener) {
-    Kernel kernel =
-        WarpTiles.are(func) ? WarpTiles.kernel(func, target) : new LowerTiles(func).kernel(target);
-    return listener.tell("LowerTiles", kernel);
+    return listener.tell("LowerTiles", kernel(func, target, listener));
+  }
+
+  private static Kernel kernel(PrimFunc func, GpuTarget target, PassListener listener) {
+    if (LowerPipes.hasRoles(func)) {
+      return WarpTiles.are(func)
+          ? WarpTiles.kernel(func, target)
+          : new LowerTiles(func).kernel(target);
+    }
+    return RingTiles.are(func) ? RingTiles.kernel(func) : BlockTiles.kernel(func, listener);
   }
 
   private Kernel kernel(GpuTarget target) {
@@ -103,12 +114,8 @@ final class LowerTiles {
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
     return switch (s) {
-      case Stmt.For f when f.kind() == ForKind.THREAD_BOUND && f.axis() != null -> {
-        if (!f.axis().isBlock() || !Exprs.isConst(f.min(), 0)) {
-          throw new LoweringException(
-              "loop " + f.var() + " is bound to " + f.axis().text() + ", not to blocks from 0");
-        }
-        bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
+      case Stmt.For f when GridLoops.is(f) -> {
+        bindings.add(GridLoops.binding(f));
         yield block(f.body(), bindings);
       }
       case Stmt.Alloc(Buffer buffer, Stmt body)

@@ -3,7 +3,6 @@ package dev.warpwright.lower.flow;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
@@ -29,29 +28,27 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Programs without products of warpgroups, or of warps with operands in registers, go the
-   * way of {@link GpuLowering}; of two grids that are one, each goes through the passes by itself
-   * ({@link MergedWarpgroups}).
+   * Lowers. Of two grids that are one, each goes through the passes by itself ({@link MergedGrids},
+   * {@link MergedWarpgroups}).
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
-    boolean warps = WarpTiles.are(func);
-    if (!warps && !PipelinedProgram.isForWarpgroups(func)) {
-      return GpuLowering.lower(func, listener);
-    }
-    if (!warps && !target.hasWarpgroupProducts()) {
+    boolean groups = PipelinedProgram.isForWarpgroups(func);
+    if (groups && !target.hasWarpgroupProducts()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    if (warps && !target.hasWarpProducts()) {
+    if (WarpTiles.are(func) && !target.hasWarpProducts()) {
       throw new LoweringException(
           target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
     if (MergedGrids.isMerged(func)) {
-      return MergedWarpgroups.lower(func, target, listener);
+      return groups
+          ? MergedWarpgroups.lower(func, target, listener)
+          : MergedGrids.lower(func, listener, (grid, each) -> lower(grid, target, each));
     }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();
@@ -63,6 +60,7 @@ public final class Lowering {
     program = ChooseMovement.apply(program, listener);
     program = PlanShared.apply(program, target, listener);
     program = LowerPipes.apply(program, listener);
+    program = EarlyWaits.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
     return listener.tell("Simplify", Simplify.kernel(kernel));
   }

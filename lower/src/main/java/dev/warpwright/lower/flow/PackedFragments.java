@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
@@ -32,9 +33,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fragments of 16-bit elements, two in a register: operands of products in registers, and what
- * comes from or goes to global memory by 16 bytes. Maps that make them round and pack neighbours;
- * maps that only move them rename registers; copies take as many neighbours as a thread holds.
+ * Fragments of 16-bit elements, two in a register, and, in programs whose products round f32 to
+ * tf32, of f32: operands of products in registers, and what comes from or goes to global memory by
+ * 16 bytes. Maps that make them round and pack neighbours; maps that only move them rename
+ * registers; copies take as many neighbours as a thread holds.
  */
 final class PackedFragments {
   private final ThreadCode code;
@@ -47,17 +49,30 @@ final class PackedFragments {
   /** What products add to, an element in a register. */
   private final Set<Buffer> sums;
 
+  /** First operands in registers of products in tf32. */
+  private final Set<Buffer> rounded = new HashSet<>();
+
   PackedFragments(ThreadCode code, Stmt body, Set<Buffer> sums) {
     this.code = code;
     this.sums = sums;
-    this.maps = new MapLowering(code, this::half);
+    this.maps = new MapLowering(code, this::element);
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileMma mma
+              && mma.a().buffer().scope() == Scope.FRAGMENT
+              && mma.a().buffer().dtype() == DType.F32
+              && !sums.contains(mma.a().buffer())) {
+            rounded.add(mma.a().buffer());
+          }
+        });
     Walk.statements(
         body,
         s -> {
           if (s instanceof Stmt.TileCopy copy) {
             Set<Buffer> fragments = FragmentInference.fragments(copy);
             if (fragments.size() == 1
-                && isHalf(fragments.iterator().next())
+                && isOperand(fragments.iterator().next())
                 && !fits(copy, fragments.iterator().next())) {
               single.addAll(fragments);
             }
@@ -70,14 +85,22 @@ final class PackedFragments {
     return maps;
   }
 
-  private boolean isHalf(Buffer buffer) {
+  /** Whether products take elements of its type from registers. */
+  private boolean isOperand(Buffer buffer) {
     return buffer.scope() == Scope.FRAGMENT
         && !sums.contains(buffer)
-        && (buffer.dtype() == DType.F16 || buffer.dtype() == DType.BF16);
+        && (buffer.dtype() == DType.F16
+            || buffer.dtype() == DType.BF16
+            || buffer.dtype() == DType.F32 && buffer.rank() == 2 && !rounded.isEmpty());
   }
 
   boolean isPacked(Buffer buffer) {
-    return isHalf(buffer) && !single.contains(buffer);
+    return isOperand(buffer) && !single.contains(buffer);
+  }
+
+  /** Elements in a register. */
+  private static int perRegister(Buffer fragment) {
+    return 4 / fragment.dtype().bytes();
   }
 
   /** Whether a copy moves such a fragment. */
@@ -91,9 +114,12 @@ final class PackedFragments {
   }
 
   /** An element of such a fragment as f32; null of others. */
-  private @Nullable Expr half(Buffer fragment, Expr element) {
+  private @Nullable Expr element(Buffer fragment, Expr element) {
     if (!isPacked(fragment)) {
       return null;
+    }
+    if (perRegister(fragment) == 1) {
+      return new Expr.Bitcast(Type.F32, new Expr.Load(registers(fragment), List.of(element)));
     }
     Expr pair = new Expr.Load(registers(fragment), List.of(Exprs.div(element, 2)));
     boolean half = fragment.dtype() == DType.F16;
@@ -111,10 +137,10 @@ final class PackedFragments {
         fragment,
         f -> {
           FragmentLayout layout = code.layout(f);
-          if (run(layout) % 2 != 0) {
+          if (run(layout) % perRegister(f) != 0) {
             throw new LoweringException("fragment " + f.name() + " is not held by pairs");
           }
-          return Buffer.of(f.name(), DType.U32, Scope.LOCAL, layout.registers() / 2);
+          return Buffer.of(f.name(), DType.U32, Scope.LOCAL, layout.registers() / perRegister(f));
         });
   }
 
@@ -158,11 +184,13 @@ final class PackedFragments {
               + " and fragment "
               + fragment.name()
               + " by "
-              + lanes * 2
+              + lanes * memory.dtype().bytes()
               + " bytes at once");
     }
     Buffer held = registers(fragment);
-    Type words = Type.U32.withLanes(lanes / 2);
+    int per = perRegister(fragment);
+    int count = lanes / per;
+    Type words = count == 1 ? Type.U32 : Type.U32.withLanes(count);
     return code.overFragment(
         layout,
         true,
@@ -170,14 +198,15 @@ final class PackedFragments {
           List<Expr> at = Guards.indices(global, List.of(run.row(), run.col()));
           Expr inside = Guards.inside(global, at);
           List<Expr> place = ThreadCode.ramped(at, lanes);
-          List<Expr> word = ThreadCode.ramped(List.of(Exprs.div(run.register(), 2)), lanes / 2);
+          List<Expr> word = ThreadCode.ramped(List.of(Exprs.div(run.register(), per)), count);
           if (loads) {
             Expr value = new Expr.Bitcast(words, new Expr.Load(memory, place));
             Expr zero = Exprs.zero(Type.U32);
-            Expr nothing = lanes == 2 ? zero : new Expr.Broadcast(zero, lanes / 2);
+            Expr nothing = count == 1 ? zero : new Expr.Broadcast(zero, count);
             return new Stmt.Store(held, word, Exprs.select(inside, value, nothing));
           }
-          Type elements = Type.of(memory.dtype()).withLanes(lanes);
+          Type one = Type.of(memory.dtype());
+          Type elements = lanes == 1 ? one : one.withLanes(lanes);
           return Stmts.when(
               inside,
               new Stmt.Store(memory, place, new Expr.Bitcast(elements, new Expr.Load(held, word))));
@@ -193,19 +222,20 @@ final class PackedFragments {
     }
     if (map.stores().size() != 1 || own.isEmpty()) {
       throw new LoweringException(
-          "a map that makes a 16-bit fragment makes nothing else: " + map.stores());
+          "a map that makes a fragment of operands makes nothing else: " + map.stores());
     }
     Stmt.Store store = map.stores().getFirst();
+    int per = perRegister(store.buffer());
     FragmentLayout layout = code.layout(own.iterator().next());
     if (map.vars().size() != 2
         || !Exprs.isConst(map.extents().get(0), layout.rows())
         || !Exprs.isConst(map.extents().get(1), layout.cols())
-        || (permuted != null && !permuted.keepsPairs())) {
+        || (permuted != null && per > 1 && !permuted.keepsPairs())) {
       throw new LoweringException(
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
     ColumnVectors vectors = new ColumnVectors(map, layout);
-    RowVectors rows = new RowVectors(map, layout, inside(store.value(), map));
+    RowInputs rows = new RowInputs(map, layout, inside(store.value(), map));
     Stmt pairs =
         code.overFragment(
             layout,
@@ -214,22 +244,22 @@ final class PackedFragments {
                 Stmts.loop(
                     ForKind.UNROLLED,
                     "pair",
-                    run.length() / 2,
+                    run.length() / per,
                     pair -> {
                       Point at =
                           new Point(
                               map,
                               permuted,
                               run.row(),
-                              Exprs.add(run.col(), Exprs.mul(pair, 2)),
-                              Exprs.add(run.register(), Exprs.mul(pair, 2)),
+                              Exprs.add(run.col(), Exprs.mul(pair, per)),
+                              Exprs.add(run.register(), Exprs.mul(pair, per)),
                               layout,
                               vectors,
                               rows);
                       return new Stmt.Store(
                           registers(store.buffer()),
                           List.of(word(at, store.buffer(), store.indices())),
-                          value(at, store.buffer().dtype(), store.value()));
+                          value(at, store.buffer(), store.value()));
                     }));
     return Stmts.seq(wait, rows.around(code, vectors.around(code, pairs)));
   }
@@ -243,7 +273,7 @@ final class PackedFragments {
       Expr register,
       FragmentLayout layout,
       ColumnVectors vectors,
-      RowVectors rows) {}
+      RowInputs rows) {}
 
   /** Where a map has rows: what it computes behind the last of them is zero. */
   private static Expr inside(Expr value, Stmt.TileMap map) {
@@ -265,10 +295,11 @@ final class PackedFragments {
     if (first != null) {
       FragmentLayout layout = code.layout(fragment);
       return Exprs.div(
-          FragmentWindow.register(fragment, layout, at.layout(), first, at.register()), 2);
+          FragmentWindow.register(fragment, layout, at.layout(), first, at.register()),
+          perRegister(fragment));
     }
     if (!other && indices.equals(List.copyOf(at.map().vars()))) {
-      return Exprs.div(at.register(), 2);
+      return Exprs.div(at.register(), perRegister(fragment));
     }
     if (permuted == null || permuted.permuted() != fragment) {
       throw new LoweringException(
@@ -277,7 +308,7 @@ final class PackedFragments {
     // Of thread 0, whose part of row and column is nothing: the registers' own.
     Expr row = inThread(at, true);
     Expr column = inThread(at, false);
-    return Exprs.div(permuted.register(code.layout(fragment), row, column), 2);
+    return Exprs.div(permuted.register(code.layout(fragment), row, column), perRegister(fragment));
   }
 
   /** Row or column of the point in thread 0. */
@@ -295,10 +326,12 @@ final class PackedFragments {
     return sum;
   }
 
-  private Expr value(Point at, DType dtype, Expr value) {
+  private Expr value(Point at, Buffer to, Expr value) {
+    DType dtype = to.dtype();
     if (value instanceof Expr.Load(Buffer buffer, List<Expr> indices)
         && isPacked(buffer)
-        && buffer.dtype() == dtype) {
+        && buffer.dtype() == dtype
+        && (!rounded.contains(to) || rounded.contains(buffer))) {
       return new Expr.Load(registers(buffer), List.of(word(at, buffer, indices)));
     }
     Expr inside = inside(value, at.map());
@@ -309,7 +342,13 @@ final class PackedFragments {
       Expr there = maps.valueAt(at.map(), inside, at.row(), at.column(), at.register());
       Expr ones = new Expr.IntImm(Type.U32, 0xffffffffL);
       Expr mask = Exprs.select(there, ones, Exprs.zero(Type.U32));
-      return Exprs.fold(BinaryOp.BIT_AND, value(at, dtype, then), mask);
+      return Exprs.fold(BinaryOp.BIT_AND, value(at, to, then), mask);
+    }
+    if (perRegister(to) == 1) {
+      Expr whole = element(at, value, 0);
+      return rounded.contains(to)
+          ? new Expr.Call(Intrinsics.CVT_RNA_TF32, List.of(whole), Type.U32)
+          : new Expr.Bitcast(Type.U32, whole);
     }
     Expr inner = Exprs.cast(DType.F32, value);
     if (value instanceof Expr.Cast(Type type, Expr wide) && wide.type().equals(Type.F32)) {
@@ -330,12 +369,33 @@ final class PackedFragments {
   /** The value of one of the pair's elements. */
   private Expr element(Point at, Expr value, int number) {
     Expr register = Exprs.add(at.register(), Exprs.i32(number));
+    Expr own = at.rows().of(at.vectors().of(value, register), register);
     return maps.valueAt(
         at.map(),
-        at.rows().of(at.vectors().of(value, register), register),
+        at.permuted() == null ? own : elsewhere(at, at.permuted()).expr(own),
         at.row(),
         Exprs.add(at.column(), number),
         register);
+  }
+
+  /** Elements of the permuted fragment in the registers that have them. */
+  private Rewriter elsewhere(Point at, PermutedMap permuted) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        if (!(e instanceof Expr.Load(Buffer buffer, List<Expr> indices))
+            || buffer != permuted.permuted()) {
+          return super.expr(e);
+        }
+        Expr row = inThread(at, true);
+        Expr column = inThread(at, false);
+        Expr register = permuted.register(code.layout(buffer), row, column);
+        Expr element = PackedFragments.this.element(buffer, register);
+        return element != null
+            ? Exprs.cast(buffer.dtype(), element)
+            : new Expr.Load(code.registers(buffer), List.of(register));
+      }
+    };
   }
 
   /**

@@ -18,14 +18,11 @@ import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.Guards;
-import dev.warpwright.lower.gpu.RingBarriers;
 import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -207,7 +204,7 @@ final class PipeSteps {
       return produce.body();
     }
     if (lowered.resident()) {
-      Stmt slices = slices(produce.body(), lowered);
+      Stmt slices = BulkStages.slices(produce.body(), lowered);
       return role != null && CopyingThreads.are(role) ? LowerPipes.one(slices) : slices;
     }
     if (lowered.isByThreads()) {
@@ -218,22 +215,17 @@ final class PipeSteps {
         .step(
             at(produce),
             (parity, stage, last) -> {
-              List<Stmt> stmts = new ArrayList<>();
-              stmts.add(lowered.barriers().waitEmpty(parity, stage));
-              long bytes = 0;
-              List<Stmt> loads = new ArrayList<>();
+              List<Stmt.TileCopy> copies = new ArrayList<>();
               for (Stmt s : StageNumbers.flat(produce.body())) {
-                if (s instanceof Stmt.TileCopy copy) {
-                  bytes += LoweredPipe.bytes(copy);
-                  loads.add(load(copy, lowered, stage, lowered.barriers().fullAt(stage)));
-                } else {
+                if (!(s instanceof Stmt.TileCopy copy)) {
                   throw new LoweringException(
                       "pipe " + pipe.name() + " is filled by other than copies, one by one");
                 }
+                copies.add(copy);
               }
-              stmts.add(lowered.barriers().expect(stage, bytes));
-              stmts.addAll(loads);
-              return Stmts.seq(stmts);
+              return Stmts.seq(
+                  lowered.barriers().waitEmpty(parity, stage),
+                  BulkStages.fill(copies, lowered, stage));
             });
   }
 
@@ -248,61 +240,6 @@ final class PipeSteps {
   private Expr at(Stmt.Flow site) {
     Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
     return Objects.requireNonNull(numbers.get(pipe)).at(site);
-  }
-
-  /** Fills the slices of a resident pipe, each with a barrier of its own. */
-  private static Stmt slices(Stmt s, LoweredPipe lowered) {
-    return switch (s) {
-      case Stmt.Seq(List<Stmt> stmts) ->
-          Stmts.seq(stmts.stream().map(each -> slices(each, lowered)).toList());
-      case Stmt.For f -> f.withBody(slices(f.body(), lowered));
-      case Stmt.Comment _ -> s;
-      case Stmt.TileCopy copy when copy.to().ranges().getFirst().isPoint() -> {
-        Expr slice = copy.to().ranges().getFirst().min();
-        yield Stmts.seq(
-            lowered.barriers().expect(slice, LoweredPipe.bytes(copy)),
-            load(copy, lowered, slice, lowered.barriers().fullAt(slice)));
-      }
-      default ->
-          throw new LoweringException(
-              "pipe " + lowered.pipe().name() + " is not filled slice by slice");
-    };
-  }
-
-  /** The bulk copies of a tile, panel by panel. */
-  private static Stmt load(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage, Expr full) {
-    if (!ChooseMovement.BULK.equals(copy.attrs().getString(ChooseMovement.BY))) {
-      throw new LoweringException(
-          "the copy to " + copy.to().buffer().name() + " is carried by nobody");
-    }
-    Buffer ring = Objects.requireNonNull(lowered.ring(copy.to().buffer()));
-    Region from = copy.from();
-    long rows = Guards.extent(copy.to().tile().get(0));
-    long columns = Guards.extent(copy.to().tile().get(1));
-    long width = SwizzledTile.width(ring);
-    boolean planes = from.buffer().rank() == 3;
-    String along = copy.attrs().getString(DistributeWork.MULTICAST);
-    Stmt panels =
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "p",
-            columns / width,
-            panel -> {
-              Expr column = Exprs.mul(panel, width);
-              return Exprs.evaluate(
-                  planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
-                  new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
-                  new Expr.AddressOf(
-                      from.buffer(), Guards.indices(from, List.of(Exprs.i32(0), column))),
-                  full,
-                  Exprs.i32(rows),
-                  Exprs.i32(width));
-            });
-    Attrs shared = along == null ? null : Attrs.NONE.with(DistributeWork.MULTICAST, along);
-    return shared == null
-        ? panels
-        : new Stmt.For(
-            Var.index("share"), Exprs.i32(0), Exprs.i32(1), ForKind.SERIAL, null, shared, panels);
   }
 
   private Stmt consume(Stmt.Flow.Consume consume, Site site) {
@@ -443,113 +380,14 @@ final class PipeSteps {
     return found[0];
   }
 
-  /**
-   * A loop of produces whose copies are made by all threads of the role, and are under way for the
-   * pipe's {@code lag}. Products read shared memory through another proxy than these copies write
-   * it; so each thread waits for its copies, fences, and arrives.
-   *
-   * <pre>{@code
-   * for k in steps { wait(empty[k]); copies of step k; commit
-   *                  if k >= lag { wait(lag); fence; arrive(full[k - lag]) } }
-   * wait(0); fence; arrive(full[...]) for the last steps
-   * }</pre>
-   */
-  private Stmt byThreads(Stmt.For f, Stmt.Flow.Produce produce, LoweredPipe lowered) {
-    StageNumbers counted = Objects.requireNonNull(numbers.get(produce.pipe()));
-    if (!counted.known()) {
-      throw new LoweringException(
-          "nobody can number the stages of " + produce.pipe().name() + ", which threads fill");
-    }
-    RingBarriers barriers = lowered.barriers();
-    Var k = f.var();
-    Expr number = counted.at(produce);
-    List<Stmt> own = new ArrayList<>();
-    List<Stmt.TileCopy> bulk = new ArrayList<>();
-    boolean async = false;
-    for (Stmt s : StageNumbers.flat(produce.body())) {
-      Stmt.TileCopy copy = (Stmt.TileCopy) s;
-      boolean byThreads = ChooseMovement.isByThreads(copy.attrs());
-      async |= ChooseMovement.ASYNC.equals(copy.attrs().getString(ChooseMovement.BY));
-      if (byThreads) {
-        own.add(withoutDelay(copy));
-      } else {
-        bulk.add(copy);
-      }
-    }
-    boolean commits = async;
-    long steps = f.extent() instanceof Expr.IntImm n ? n.value() : Long.MAX_VALUE;
-    long lag = Math.min(steps, commits ? produce.pipe().options().lag() : 0);
-    Stmt body =
-        RingCursor.numbered(barriers)
-            .step(
-                number,
-                (parity, stage, last) ->
-                    Stmts.seq(
-                        barriers.waitEmpty(parity, stage),
-                        LowerPipes.inRing(lowered, stage).stmt(Stmts.seq(own)),
-                        commits ? Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT) : Stmt.Seq.EMPTY,
-                        lag == steps
-                            ? Stmt.Seq.EMPTY
-                            : Stmts.when(
-                                Exprs.fold(BinaryOp.GE, k, Exprs.i32(lag)),
-                                Stmts.seq(
-                                    arrived(commits, lag),
-                                    filled(
-                                        lowered, bulk, k, number, Exprs.sub(k, Exprs.i32(lag)))))));
-    Stmt loop = f.withBody(body);
-    if (lag == 0) {
-      return loop;
-    }
-    Stmt rest =
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "r",
-            lag,
-            r -> {
-              Expr step = Exprs.add(Exprs.sub(f.extent(), Exprs.i32(lag)), r);
-              return Stmts.when(
-                  Exprs.fold(BinaryOp.GE, step, Exprs.i32(0)),
-                  filled(lowered, bulk, k, number, step));
-            });
-    return Stmts.seq(loop, arrived(commits, 0), rest);
-  }
-
-  /** All but so many of a thread's groups of copies are done, and products may see them. */
-  private static Stmt arrived(boolean async, long pending) {
-    Stmt fence = Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC);
-    return async
-        ? Stmts.seq(Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(pending)), fence)
-        : fence;
-  }
-
-  /** Tells the consumers of a step; one thread starts the bulk copies that the step has, too. */
-  private static Stmt filled(
-      LoweredPipe lowered, List<Stmt.TileCopy> bulk, Var k, Expr number, Expr step) {
-    RingBarriers barriers = lowered.barriers();
-    Substitution at = Substitution.ofVars(Map.of(k, step));
-    Expr stage = barriers.stage(at.expr(number));
-    if (bulk.isEmpty()) {
-      return LowerPipes.each(barriers.producers(), barriers.filled(stage));
-    }
-    List<Stmt> loads = new ArrayList<>();
-    long bytes = 0;
-    for (Stmt.TileCopy copy : bulk) {
-      bytes += LoweredPipe.bytes(copy);
-      Stmt.TileCopy now = (Stmt.TileCopy) at.stmt(copy);
-      loads.add(load(now, lowered, stage, barriers.fullAt(stage)));
-    }
-    return Stmts.seq(
-        LowerPipes.one(barriers.expect(stage, bytes), Stmts.seq(loads)),
-        LowerPipes.each(barriers.producers() - 1L, barriers.filled(stage)));
-  }
-
   private Stmt loop(Stmt.For f, Site site) {
     if (StageNumbers.flat(f.body()) instanceof List<Stmt> inside
         && inside.size() == 1
         && inside.getFirst() instanceof Stmt.Flow.Produce produce
         && pipes.get(produce.pipe()) instanceof LoweredPipe filled
         && filled.isByThreads()) {
-      return byThreads(f, produce, filled);
+      return CopiedStages.loop(
+          f, produce, filled, Objects.requireNonNull(numbers.get(produce.pipe())));
     }
     Stmt.Flow.Consume consume = overlapping(f);
     LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());
@@ -575,7 +413,7 @@ final class PipeSteps {
   }
 
   /** How long products and copies are under way is said by waits from here on. */
-  private static Stmt withoutDelay(Stmt s) {
+  static Stmt withoutDelay(Stmt s) {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt inner) {

@@ -31,10 +31,12 @@ final class PlanShared {
   private long largest;
   private String name = "";
 
+  private final boolean roles;
   private final boolean direct;
 
   private PlanShared(PrimFunc func) {
-    this.direct = RoleCode.isDirect(func);
+    this.roles = LowerPipes.hasRoles(func);
+    this.direct = !roles || RoleCode.isDirect(func);
   }
 
   static PrimFunc apply(PrimFunc func, GpuTarget target, PassListener listener) {
@@ -76,7 +78,8 @@ final class PlanShared {
       case Stmt.Flow.PipeScope(var pipe, Stmt body) -> {
         if (pipe.scope() != Scope.LOCAL) {
           long stage = pipe.buffers().stream().mapToLong(PlanShared::size).sum();
-          add("pipe " + pipe.name(), pipe.stages() * (stage + 2L * BARRIER));
+          long barriers = roles ? 2 * BARRIER : 0;
+          add("pipe " + pipe.name(), pipe.stages() * (stage + barriers));
         }
         visit(body, instances, groups);
       }

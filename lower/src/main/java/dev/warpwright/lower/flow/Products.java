@@ -101,7 +101,7 @@ final class Products {
                         new Expr.AddressOf(
                             acc, List.of(Exprs.mul(x, instruction.elementsPerRowTile()))),
                         a.buffer().scope() == Scope.FRAGMENT
-                            ? inRegisters(a, kk)
+                            ? inRegisters(a, instruction.depth(), kk)
                             : address(a, mma, instruction, alongM, row(instruction, x), kk),
                         address(b, mma, instruction, alongN, Exprs.i32(0), kk),
                         adds(later, kk))));
@@ -120,8 +120,7 @@ final class Products {
   }
 
   /** A step of K of a fragment is four registers. */
-  private Expr inRegisters(Operand a, Expr kk) {
-    int step = 2 * 8;
+  private Expr inRegisters(Operand a, int step, Expr kk) {
     Expr first = a.columns().min();
     if (!a.rows().equals(Range.of(a.buffer().extent(0))) || !CopyLowering.multipleOf(first, step)) {
       throw new LoweringException(

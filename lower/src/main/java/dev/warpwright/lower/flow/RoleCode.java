@@ -15,7 +15,6 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
@@ -53,6 +52,7 @@ final class RoleCode {
   private final Products products;
   private final FoldedFills fills;
   private final Team team;
+  private final Set<Buffer> sums;
   private final boolean direct;
   private final boolean exact;
   private final ClusterBlocks cluster;
@@ -98,7 +98,8 @@ final class RoleCode {
     Bounds bounds = Simplify.ofParams(func.params());
     this.code =
         new ThreadCode(team.member(), team.size(), FragmentInference.infer(body, team.size()));
-    this.packed = new PackedFragments(code, body, sums(body));
+    this.sums = sums(body);
+    this.packed = new PackedFragments(code, body, sums);
     this.maps = packed.maps();
     this.combined = new CombinedSums(code, team, cluster);
     this.fills = FoldedFills.of(body, bounds);
@@ -298,7 +299,7 @@ final class RoleCode {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt.TileMma mma : together) {
       // Its operand may be another product's accumulators.
-      if (underWay.contains(mma.a().buffer()) && writes(mma.a().buffer())) {
+      if (underWay.contains(mma.a().buffer()) && sums.contains(mma.a().buffer())) {
         stmts.add(waitForAll());
       }
     }
@@ -312,10 +313,6 @@ final class RoleCode {
     }
     stmts.add(Exprs.evaluate(HopperIntrinsics.WGMMA_COMMIT));
     return Stmts.seq(stmts);
-  }
-
-  private static boolean writes(Buffer operand) {
-    return operand.dtype() == DType.F32;
   }
 
   private Stmt loop(Stmt.For f) {

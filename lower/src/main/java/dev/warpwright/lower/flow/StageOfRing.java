@@ -7,26 +7,33 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Exchanges a stage's tiles for those of the ring, which count the stages first. */
 final class StageOfRing extends Rewriter {
-  private final LoweredPipe pipe;
-  private final Expr stage;
+  private final Map<Buffer, Buffer> rings;
+  private final @Nullable Expr stage;
 
-  StageOfRing(LoweredPipe pipe, Expr stage) {
-    this.pipe = pipe;
+  /**
+   * For the tiles of a pipe.
+   *
+   * @param rings by tile, all stages of it
+   * @param stage at hand; null of slices that say themselves which they are
+   */
+  StageOfRing(Map<Buffer, Buffer> rings, @Nullable Expr stage) {
+    this.rings = rings;
     this.stage = stage;
   }
 
   @Override
   public Region region(Region region) {
-    Buffer ring = pipe.ring(region.buffer());
+    Buffer ring = rings.get(region.buffer());
     if (ring == null) {
       return super.region(region);
     }
     List<Range> ranges = new ArrayList<>();
-    if (!pipe.resident()) {
+    if (stage != null) {
       ranges.add(Range.at(stage));
     }
     for (Range range : region.ranges()) {
@@ -37,13 +44,13 @@ final class StageOfRing extends Rewriter {
 
   @Override
   public Expr expr(Expr e) {
-    if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices) && pipe.ring(buffer) != null) {
+    if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+        && rings.get(buffer) instanceof Buffer ring) {
       List<Expr> at = new ArrayList<>();
-      if (!pipe.resident()) {
+      if (stage != null) {
         at.add(stage);
       }
       at.addAll(exprs(indices));
-      Buffer ring = Objects.requireNonNull(pipe.ring(buffer));
       return new Expr.Load(ring, at);
     }
     return super.expr(e);

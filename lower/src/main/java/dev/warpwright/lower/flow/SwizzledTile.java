@@ -51,6 +51,18 @@ final class SwizzledTile {
         OperandRing.alignment(width, bytes));
   }
 
+  /** The tile for reads of single elements across its rows ({@link OperandRing#gathering}). */
+  static @Nullable Buffer gathered(Buffer tile) {
+    Buffer swizzled = of(tile);
+    return swizzled == null
+        ? null
+        : withSwizzle(swizzled, OperandRing.gathering(width(swizzled), tile.dtype().bytes()));
+  }
+
+  private static Buffer withSwizzle(Buffer tile, Layout.Swizzle swizzle) {
+    return tile.withLayout(new Layout(Objects.requireNonNull(tile.layout()).dimensions(), swizzle));
+  }
+
   /** Columns of a panel of such a tile. */
   static long width(Buffer tile) {
     Layout layout = Objects.requireNonNull(tile.layout());
@@ -63,13 +75,15 @@ final class SwizzledTile {
     shape.add(Exprs.i32(stages));
     shape.addAll(tile.shape());
     Buffer plain = Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, shape);
-    return Objects.requireNonNull(of(plain));
+    Buffer ring = Objects.requireNonNull(of(plain));
+    return tile.layout() == null ? ring : withSwizzle(ring, tile.layout().swizzle());
   }
 
   /** What addresses of such tiles, one behind the other, are made of. */
   static OperandRing operands(Buffer ring) {
     Buffer tile =
         Buffer.of(ring.name(), ring.dtype(), Scope.SHARED, ring.extent(1), ring.extent(2));
-    return OperandRing.of(tile, ring.extent(0));
+    return OperandRing.of(tile, ring.extent(0))
+        .withSwizzle(Objects.requireNonNull(ring.layout()).swizzle());
   }
 }

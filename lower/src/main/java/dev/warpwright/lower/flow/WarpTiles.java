@@ -4,7 +4,6 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Role;
@@ -20,6 +19,7 @@ import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -109,12 +109,8 @@ final class WarpTiles {
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
     return switch (s) {
-      case Stmt.For f when f.kind() == ForKind.THREAD_BOUND && f.axis() != null -> {
-        if (!f.axis().isBlock() || !Exprs.isConst(f.min(), 0)) {
-          throw new LoweringException(
-              "loop " + f.var() + " is bound to " + f.axis().text() + ", not to blocks from 0");
-        }
-        bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
+      case Stmt.For f when GridLoops.is(f) -> {
+        bindings.add(GridLoops.binding(f));
         yield block(f.body(), bindings);
       }
       case Stmt.Alloc(Buffer buffer, Stmt body) when buffer.scope() == Scope.SHARED -> {

@@ -107,6 +107,68 @@ public final class EarlyWeights {
                 kernel.attrs().with(LaunchOrder.CONSTANTS, String.join(" ", named))));
   }
 
+  /**
+   * The kernel that is launched while the launches before it still run, and waits for them where
+   * its roles part, before it reads or writes anything: barriers are ready by then, and nothing
+   * lies between the end of one launch and the beginning of the next.
+   *
+   * @return empty if it has no roles, waits already, or touches memory before they part
+   */
+  public static Optional<Kernel> waiting(Kernel kernel) {
+    if (LaunchOrder.overlaps(kernel)) {
+      return Optional.empty();
+    }
+    boolean[] placed = {false};
+    Stmt body =
+        new Rewriter() {
+          @Override
+          public Stmt stmt(Stmt inner) {
+            if (!placed[0]
+                && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
+                && otherwise != null
+                && (holdsLoad(then) || holdsLoad(otherwise))
+                && globals(inner) == globals(kernel.body())) {
+              placed[0] = true;
+              Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
+              return new Stmt.If(
+                  condition,
+                  Stmts.seq(signal, waiting(then)),
+                  Stmts.seq(signal, waiting(otherwise)));
+            }
+            return super.stmt(inner);
+          }
+        }.stmt(kernel.body());
+    return placed[0]
+        ? Optional.of(
+            new Kernel(
+                kernel.name(),
+                kernel.kind(),
+                kernel.params(),
+                kernel.bindings(),
+                body,
+                kernel.attrs().with(LaunchOrder.CONSTANTS, "")))
+        : Optional.empty();
+  }
+
+  /** How often a statement touches global memory. */
+  private static int globals(Stmt s) {
+    int[] count = {0};
+    Walk.all(
+        s,
+        inner -> {
+          if (inner instanceof Stmt.Store store && isGlobal(store.buffer())) {
+            count[0]++;
+          }
+        },
+        e -> {
+          if (e instanceof Expr.AddressOf address && isGlobal(address.buffer())
+              || e instanceof Expr.Load load && isGlobal(load.buffer())) {
+            count[0]++;
+          }
+        });
+    return count[0];
+  }
+
   /** The only loop around bulk copies from global memory; null if it is not gone through once. */
   private static Stmt.@Nullable For loop(Stmt body) {
     List<Stmt.For> found = new ArrayList<>();

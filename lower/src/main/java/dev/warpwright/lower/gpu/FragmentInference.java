@@ -213,10 +213,10 @@ public final class FragmentInference {
         a,
         a.rank() == 2
             && a.extent(0) == (long) WarpgroupInstruction.ROWS * consumers
-            && a.dtype().bytes() == 2
+            && (a.dtype().bytes() == 2 || a.dtype() == DType.F32)
             && a.extent(1) % 16 == 0,
-        "operands in registers are 64 rows of 16-bit elements for each warpgroup");
-    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1)));
+        "operands in registers are 64 rows of 16-bit elements or f32 for each warpgroup");
+    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1), a.dtype().bytes()));
   }
 
   private FragmentLayout accumulator(Stmt.TileMma mma) {
@@ -277,7 +277,8 @@ public final class FragmentInference {
 
   /**
    * Threads in a grid of threadsM × threadsN, each with runs of {@code vec} columns that a grid
-   * width apart repeat.
+   * width apart repeat, and rows next to each other; or, if {@code spread}, a grid height apart:
+   * rows of neighbouring threads, which they read together, then lie in different banks.
    */
   private FragmentLayout fma(Buffer c, long rows, long cols, Attrs attrs) {
     long threadsM = attrs.getLong("threadsM", 1);
@@ -289,14 +290,15 @@ public final class FragmentInference {
     require(
         c, threadsM * threadsN <= threads, threadsM + "x" + threadsN + " threads in " + threads);
     long rowsEach = rows / threadsM;
+    boolean spread = attrs.getLong("spread", 0) == 1;
     return new FragmentLayout(
         rows,
         cols,
-        List.of(new Digit(threadsN, 0, vec), new Digit(threadsM, rowsEach, 0)),
+        List.of(new Digit(threadsN, 0, vec), new Digit(threadsM, spread ? 1 : rowsEach, 0)),
         List.of(
             new Digit(vec, 0, 1),
             new Digit(cols / threadsN / vec, 0, threadsN * vec),
-            new Digit(rowsEach, 1, 0)));
+            new Digit(rowsEach, spread ? threadsM : 1, 0)));
   }
 
   private static void require(Buffer c, boolean holds, String what) {

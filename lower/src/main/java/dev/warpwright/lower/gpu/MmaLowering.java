@@ -21,6 +21,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Matrix products of tiles in shared memory into accumulators in registers: by {@code mma.sync}
@@ -261,66 +262,99 @@ final class MmaLowering {
     int vec = (int) digits.get(0).extent();
     int runs = (int) digits.get(1).extent();
     int rows = (int) digits.get(2).extent();
-    Buffer a = Buffer.of("a_frag", DType.F32, Scope.LOCAL, rows);
     Buffer b = Buffer.of("b_frag", DType.F32, Scope.LOCAL, (long) runs * vec);
     Buffer c = code.registers(mma.c().buffer());
     Var row = Var.index("row");
     Var col = Var.index("col");
     Var k = Var.index("k");
-    Stmt step =
-        Stmts.alloc(
-            List.of(a, b),
-            Stmts.seq(
-                Stmts.loop(
-                    ForKind.UNROLLED,
-                    "r",
-                    rows,
-                    r ->
-                        new Stmt.Store(
-                            a,
-                            List.of(r),
-                            element(
-                                mma.a(),
-                                Exprs.add(row, Exprs.mul(r, digits.get(2).rowStep())),
-                                k))),
-                Stmts.loop(
-                    ForKind.UNROLLED,
-                    "s",
-                    runs,
-                    s ->
-                        loadRun(
-                            mma,
-                            b,
-                            s,
-                            vec,
-                            Exprs.add(col, Exprs.mul(s, digits.get(1).colStep())),
-                            k)),
-                Stmts.loop(
-                    ForKind.UNROLLED,
-                    "r",
-                    rows,
-                    r ->
-                        Stmts.loop(
-                            ForKind.UNROLLED,
-                            "n",
-                            (long) runs * vec,
-                            n -> {
-                              List<Expr> at =
-                                  List.of(Exprs.add(Exprs.mul(r, (long) runs * vec), n));
-                              return new Stmt.Store(
-                                  c,
-                                  at,
-                                  Exprs.fma(
-                                      Exprs.load(a, r), Exprs.load(b, n), new Expr.Load(c, at)));
-                            }))));
+    long depth = depth(mma);
+    int along = alongK(mma, depth);
+    Buffer a = Buffer.of("a_frag", DType.F32, Scope.LOCAL, (long) rows * along);
+    List<Stmt> products = new ArrayList<>();
+    products.add(
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            rows,
+            r -> {
+              Expr at = Exprs.add(row, Exprs.mul(r, digits.get(2).rowStep()));
+              return along == 1
+                  ? new Stmt.Store(a, List.of(r), element(mma.a(), at, k))
+                  : ThreadCode.move(
+                      a,
+                      List.of(Exprs.mul(r, along)),
+                      mma.a().buffer(),
+                      Guards.indices(mma.a(), List.of(at, Exprs.mul(k, along))),
+                      along);
+            }));
+    Function<Expr, Stmt> one =
+        j -> {
+          Expr depthOfB = along == 1 ? k : Exprs.add(Exprs.mul(k, along), j);
+          Stmt load =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "s",
+                  runs,
+                  s -> {
+                    Expr first = Exprs.add(col, Exprs.mul(s, digits.get(1).colStep()));
+                    return loadRun(mma, b, s, vec, first, depthOfB);
+                  });
+          Stmt multiply =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "r",
+                  rows,
+                  r ->
+                      Stmts.loop(
+                          ForKind.UNROLLED,
+                          "n",
+                          (long) runs * vec,
+                          n -> {
+                            Expr column = along == 1 ? n : toAndFro(r, n, (long) runs * vec);
+                            List<Expr> at =
+                                List.of(Exprs.add(Exprs.mul(r, (long) runs * vec), column));
+                            Expr left = Exprs.load(a, Exprs.add(Exprs.mul(r, along), j));
+                            Expr right = Exprs.load(b, column);
+                            return new Stmt.Store(
+                                c, at, Exprs.fma(left, right, new Expr.Load(c, at)));
+                          }));
+          return Stmts.seq(load, multiply);
+        };
+    products.add(
+        along == 1 ? one.apply(Exprs.i32(0)) : Stmts.loop(ForKind.UNROLLED, "j", along, one));
+    Stmt step = Stmts.alloc(List.of(a, b), Stmts.seq(products));
     // Said here, so that it does not depend on the compiler's taste: registers do.
     Stmt steps =
-        Stmt.For.of(ForKind.SERIAL, k, Exprs.i32(depth(mma)), step)
-            .withAttrs(Attrs.NONE.with("unroll", UNROLLED_STEPS));
+        Stmt.For.of(ForKind.SERIAL, k, Exprs.i32(depth / along), step)
+            .withAttrs(Attrs.NONE.with("unroll", UNROLLED_STEPS / along));
     return new Stmt.Let(
         row,
         layout.rowOfThread(code.thread()),
         new Stmt.Let(col, layout.colOfThread(code.thread()), steps));
+  }
+
+  /** The columns of odd rows backwards: where one row ends, the next has the operand at hand. */
+  private static Expr toAndFro(Expr row, Expr column, long columns) {
+    Expr back = Exprs.eq(Exprs.mod(row, 2), Exprs.i32(1));
+    return Exprs.select(back, Exprs.sub(Exprs.i32(columns - 1), column), column);
+  }
+
+  /**
+   * Elements of a row of A that one access takes: as many as the product's attribute {@code vecK}
+   * says, where they are contiguous in shared memory.
+   */
+  private static int alongK(Stmt.TileMma mma, long depth) {
+    int wanted = Math.toIntExact(mma.attrs().getLong("vecK", 1));
+    Buffer from = mma.a().buffer();
+    boolean vectors =
+        from.dtype() == DType.F32
+            && from.scope() == Scope.SHARED
+            && from.rank() == 2
+            && mma.a().tile().size() == 2
+            && (from.layout() == null ? from.extent(1) : from.layout().offset(1, 0)) % wanted == 0
+            && depth % wanted == 0
+            && CopyLowering.multipleOf(mma.a().ranges().get(1).min(), wanted);
+    return vectors ? wanted : 1;
   }
 
   /**

@@ -97,13 +97,6 @@ record MmaOperands(
     return a.tile().extent(acrossA ? 0 : 1) / instruction.k();
   }
 
-  /** Whether a product's operand lies across K in elements that ldmatrix cannot transpose. */
-  static boolean isGathered(Stmt.TileMma mma, Buffer tile) {
-    boolean across =
-        mma.a().buffer() == tile ? mma.transposeA() : mma.b().buffer() == tile && !mma.transposeB();
-    return across && tile.dtype().bytes() != 2;
-  }
-
   /**
    * Reads the operands of one depth.
    *

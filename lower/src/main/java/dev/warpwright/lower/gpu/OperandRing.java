@@ -7,6 +7,7 @@ import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Layout.Swizzle;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,29 +51,33 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   }
 
   /**
-   * The ring for a tile whose rows lie across K, of elements that ldmatrix cannot transpose: lanes
-   * read single elements of four rows, as many apart as a register holds elements, from eight
-   * columns. Its swizzle puts these into different banks.
-   *
-   * @throws LoweringException if its rows fit no swizzle
+   * Whether a product reads single elements of a tile: its rows lie across K, and {@code ldmatrix}
+   * cannot transpose elements that are not of 16 bits.
    */
-  public static OperandRing gathered(Buffer tile, long stages) {
-    OperandRing ring = of(tile, stages);
-    int bytes = tile.dtype().bytes();
-    int log = Long.numberOfTrailingZeros(ring.width);
+  public static boolean isGathered(Stmt.TileMma mma, Buffer tile) {
+    boolean across =
+        mma.a().buffer() == tile ? mma.transposeA() : mma.b().buffer() == tile && !mma.transposeB();
+    return across && tile.dtype().bytes() != 2;
+  }
+
+  /**
+   * The swizzle for such reads of rows of so many elements. Lanes read elements of four rows, as
+   * many apart as a register holds elements, from eight columns: these are in different banks.
+   */
+  public static Swizzle gathering(long width, int bytes) {
+    int log = Long.numberOfTrailingZeros(width);
     // Eight columns of words are 32 bytes, of bytes 8: half of the least that copies move.
     int base = Integer.numberOfTrailingZeros(Math.max(8, CHUNK / bytes));
     int bits = Math.min(2, log - base);
     int apart = Integer.numberOfTrailingZeros(Math.max(1, Float.BYTES / bytes));
-    Layout layout = Objects.requireNonNull(ring.ring.layout());
+    return bits < 1 ? Swizzle.NONE : new Swizzle(bits, base, log + apart - base);
+  }
+
+  /** The same tiles, swizzled in another way. */
+  public OperandRing withSwizzle(Swizzle other) {
+    Layout layout = Objects.requireNonNull(ring.layout());
     return new OperandRing(
-        tile,
-        ring.ring.withLayout(
-            new Layout(
-                layout.dimensions(),
-                bits < 1 ? Swizzle.NONE : new Swizzle(bits, base, log + apart - base))),
-        ring.width,
-        ring.panels);
+        tile, ring.withLayout(new Layout(layout.dimensions(), other)), width, panels);
   }
 
   /** Columns of the widest swizzled panel that divides a row; 0 if there is none. */

@@ -73,10 +73,6 @@ public record PartialSums(
    * @param blocks of a cluster: so far apart are the slots of a tile's parts
    */
   public record Division(long slots, boolean pairs, boolean more, long blocks) {
-    static Division of(WorkItems work, WorkList list) {
-      return new Division(list.slots(), hasPairs(list), hasMore(list), work.clusterSize());
-    }
-
     /** Whether there are tiles of two parts. */
     public static boolean hasPairs(WorkList list) {
       return list.items().stream().anyMatch(item -> item.parts() == 2);
@@ -86,27 +82,6 @@ public record PartialSums(
     public static boolean hasMore(WorkList list) {
       return list.items().stream().anyMatch(item -> item.parts() > 2);
     }
-  }
-
-  /**
-   * The combination for a lowering's groups.
-   *
-   * @param sums registers of a thread that hold the sums of the tile's product
-   * @param barrier of a group, given its number
-   */
-  static PartialSums of(
-      WorkItems work,
-      PipelinedProgram program,
-      Buffer sums,
-      int groups,
-      int threads,
-      Function<Expr, Stmt> barrier) {
-    WorkList list = work.division();
-    if (list == null) {
-      throw new IllegalArgumentException("tiles are whole");
-    }
-    requireOneSum(program, sums.dtype());
-    return of(Division.of(work, list), sums, groups, threads, barrier);
   }
 
   /**
@@ -130,9 +105,11 @@ public record PartialSums(
   }
 
   /**
-   * The same, of a known division.
+   * The combination for a lowering's groups.
    *
+   * @param sums registers of a thread that hold the sums of the tile's product
    * @param groups of threads in a block
+   * @param barrier of a group, given its number
    */
   public static PartialSums of(
       Division division, Buffer sums, int groups, int threads, Function<Expr, Stmt> barrier) {

@@ -79,7 +79,11 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       direct.add(buffer);
     } else if (indices.get(0) == map.vars().get(0)
         && FragmentWindow.first(map, buffer, indices) == null) {
-      found.add(new PermutedMap(map, buffer, indices.get(1), direct));
+      boolean again =
+          found.stream().anyMatch(f -> f.permuted == buffer && f.column.equals(indices.get(1)));
+      if (!again) {
+        found.add(new PermutedMap(map, buffer, indices.get(1), direct));
+      }
     }
   }
 
@@ -103,8 +107,8 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
   }
 
   /**
-   * Each thread has 16 bytes, or 8, next to each other of the rows of which it has pairs of columns
-   * by the known layout, whose first digit are the four threads that share a row.
+   * Each thread has 16 bytes, or 8, next to each other of the rows of which it has some columns by
+   * the known layout, whose first digit are the four threads that share a row.
    */
   private FragmentLayout vectors(FragmentLayout known) {
     long rows = permuted.extent(0);
@@ -114,8 +118,8 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       lanes /= 2;
     }
     Digit first = known.threadDigits().getFirst();
-    boolean pairs = first.equals(new Digit(4, 0, 2)) && known.rows() == rows;
-    if (!pairs || columns % (4 * lanes) != 0) {
+    boolean shared = first.extent() == 4 && first.rowStep() == 0 && known.rows() == rows;
+    if (!shared || columns % (4 * lanes) != 0) {
       throw refusal("its rows are no multiple of 32 bytes");
     }
     List<Digit> threads = new ArrayList<>(known.threadDigits());

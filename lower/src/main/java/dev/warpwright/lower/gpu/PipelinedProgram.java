@@ -51,12 +51,6 @@ public record PipelinedProgram(
     return found[0];
   }
 
-  /** Whether a program is one pipelined loop for each work item. */
-  static boolean isPipelined(PrimFunc program) {
-    List<Stmt> stmts = new Parser().insideWork(program.body());
-    return stmts.stream().anyMatch(s -> s instanceof Stmt.For f && f.kind() == ForKind.PIPELINED);
-  }
-
   /**
    * Takes a program apart.
    *

@@ -151,9 +151,4 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
         group,
         thread);
   }
-
-  /** The same tile at another place of the program. */
-  ResultTile at(WorkItems.Item item) {
-    return new ResultTile((Stmt.TileMap) item.at().stmt(map), (Stmt.TileCopy) item.at().stmt(copy));
-  }
 }

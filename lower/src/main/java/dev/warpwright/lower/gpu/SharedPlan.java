@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -154,7 +155,7 @@ final class SharedPlan {
 
     private void touch(Stmt leaf) {
       position++;
-      Accesses accesses = Accesses.of(leaf);
+      Leaves accesses = Leaves.of(leaf);
       for (Set<Buffer> touched : List.of(accesses.reads(), accesses.writes())) {
         for (Buffer buffer : touched) {
           if (buffer.scope() == Scope.SHARED) {

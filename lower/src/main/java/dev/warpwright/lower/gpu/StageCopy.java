@@ -10,14 +10,12 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,9 +78,8 @@ public record StageCopy(
     return registers == null;
   }
 
-  /** Starts to copy the tile of a step. */
-  Stmt begin(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
-    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
+  /** Starts to copy this tile. */
+  public Stmt begin(Region from, Var tid, Expr stage) {
     return pieces(tid, load(from, stage));
   }
 
@@ -153,7 +150,7 @@ public record StageCopy(
   }
 
   /** Ends a copy through registers. */
-  Stmt end(Var tid, Expr stage) {
+  public Stmt end(Var tid, Expr stage) {
     Buffer from = registers;
     if (from == null) {
       return Stmt.Seq.EMPTY;

@@ -130,24 +130,27 @@ public record WarpgroupInstruction(
 
   /**
    * Which thread of the consumers holds which element of A in registers: 64 rows for each
-   * warpgroup, of 16-bit elements, step of K by step of K. It is what a product leaves in its
-   * accumulators.
+   * warpgroup, step of K by step of K. Of 16-bit elements it is what a product leaves in its
+   * accumulators; of 32-bit elements a thread holds columns 4 apart where accumulators are
+   * neighbours.
    *
    * @param consumers warpgroups
    * @param depth columns of the fragment
+   * @param bytes of an element
    */
-  static FragmentLayout operand(int consumers, long depth) {
+  static FragmentLayout operand(int consumers, long depth, int bytes) {
+    boolean pairs = bytes == 2;
     return new FragmentLayout(
         (long) ROWS * consumers,
         depth,
         List.of(
-            new Digit(4, 0, 2),
+            new Digit(4, 0, pairs ? 2 : 1),
             new Digit(8, 1, 0),
             new Digit(4, 16, 0),
             new Digit(consumers, ROWS, 0)),
         List.of(
-            new Digit(2, 0, 1),
-            new Digit(2, 8, 0),
+            pairs ? new Digit(2, 0, 1) : new Digit(2, 8, 0),
+            pairs ? new Digit(2, 8, 0) : new Digit(2, 0, 4),
             new Digit(depth / 8, 0, 8),
             new Digit(1, ROWS, 0)));
   }

@@ -20,6 +20,7 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
@@ -260,16 +261,7 @@ public record WorkItems(
   }
 
   private static List<ThreadBinding> bound(List<Stmt.For> loops) {
-    List<ThreadBinding> bindings = new ArrayList<>();
-    for (Stmt.For loop : loops) {
-      ThreadAxis axis = loop.axis();
-      if (axis == null || !axis.isBlock() || !Exprs.isConst(loop.min(), 0)) {
-        throw new LoweringException(
-            "loop " + loop.var() + " over tiles is not bound to a block index from 0");
-      }
-      bindings.add(new ThreadBinding(axis, loop.var(), loop.extent()));
-    }
-    return bindings;
+    return loops.stream().map(GridLoops::binding).toList();
   }
 
   /** A part of this block's tile: blocks of a cluster have slots of their own, side by side. */

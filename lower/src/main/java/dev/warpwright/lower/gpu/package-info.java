@@ -1,6 +1,6 @@
 /**
- * Lowering of tile programs to grid kernels. {@link dev.warpwright.lower.gpu.GpuLowering} states
- * the order of the passes and why each stands where it stands.
+ * Tile statements as code of threads: copies, maps, products and sums, and what they share. Who
+ * calls them, and in which order, says {@code dev.warpwright.lower.flow.Lowering}.
  */
 @NullMarked
 package dev.warpwright.lower.gpu;

@@ -47,7 +47,7 @@ public final class HostLowering {
     PanelPlan plan = PanelPlan.of(loops, constants, machine);
     Stmt body =
         new TileLowering(plan, machine, Simplify.ofParams(func.params())).lower(loops.body());
-    MmaLowering mma = new MmaLowering(plan, machine);
+    HostMmaLowering mma = new HostMmaLowering(plan, machine);
     List<PanelPlan.Panel> copied =
         plan.panels().values().stream().filter(PanelPlan.Panel::copied).toList();
     for (PanelPlan.Panel panel : copied.reversed()) {

@@ -31,7 +31,7 @@ final class TileLowering extends Rewriter {
 
   private final PanelPlan plan;
   private final VectorMachine target;
-  private final MmaLowering mmas;
+  private final HostMmaLowering mmas;
   private final Substitution buffers;
   private Bounds bounds;
   private boolean inParallel;
@@ -39,7 +39,7 @@ final class TileLowering extends Rewriter {
   TileLowering(PanelPlan plan, VectorMachine target, Bounds bounds) {
     this.plan = plan;
     this.target = target;
-    this.mmas = new MmaLowering(plan, target);
+    this.mmas = new HostMmaLowering(plan, target);
     this.buffers = Substitution.ofBuffers(plan.replaced());
     this.bounds = bounds;
   }
@@ -61,7 +61,7 @@ final class TileLowering extends Rewriter {
       case Stmt.TileCopy copy ->
           spread(
               copy.to().tile().stream().map(Range::extent).toList(),
-              new CopyLowering(target.lanes(), new Simplifier(bounds))
+              new HostCopyLowering(target.lanes(), new Simplifier(bounds))
                   .lower(
                       new Stmt.TileCopy(
                           buffers.region(copy.to()), buffers.region(copy.from()), copy.attrs())));
@@ -69,7 +69,7 @@ final class TileLowering extends Rewriter {
       case Stmt.TileMma mma -> mma(mma, false, null);
       case Stmt.TileMap map -> spread(map.extents(), maps().lower(map));
       case Stmt.TileReduce reduce ->
-          new ReduceLowering(target.lanes()).lower((Stmt.TileReduce) super.stmt(reduce));
+          new HostReduceLowering(target.lanes()).lower((Stmt.TileReduce) super.stmt(reduce));
       default -> super.stmt(s);
     };
   }
@@ -202,12 +202,12 @@ final class TileLowering extends Rewriter {
     List<Range> tile = to.tile();
     Expr value = buffers.expr(fill.value());
     if (tile.isEmpty()) {
-      return new Stmt.Store(to.buffer(), CopyLowering.indices(to, List.of()), value);
+      return new Stmt.Store(to.buffer(), HostCopyLowering.indices(to, List.of()), value);
     }
-    return MapLowering.box(
+    return HostMapLowering.box(
         tile.stream().map(Range::extent).toList(),
         target.lanes(),
-        at -> new Stmt.Store(to.buffer(), CopyLowering.indices(to, at), value));
+        at -> new Stmt.Store(to.buffer(), HostCopyLowering.indices(to, at), value));
   }
 
   private Stmt mma(Stmt.TileMma mma, boolean fresh, Stmt.@Nullable TileMap epilogue) {
@@ -224,13 +224,13 @@ final class TileLowering extends Rewriter {
         epilogue == null ? null : new MapEpilogue(epilogue, mma.c().buffer(), maps()));
   }
 
-  private MapLowering maps() {
-    return new MapLowering(plan, target.lanes(), bounds);
+  private HostMapLowering maps() {
+    return new HostMapLowering(plan, target.lanes(), bounds);
   }
 
   /** A map that follows a product. */
-  private record MapEpilogue(Stmt.TileMap map, Buffer c, MapLowering maps)
-      implements MmaLowering.Epilogue {
+  private record MapEpilogue(Stmt.TileMap map, Buffer c, HostMapLowering maps)
+      implements HostMmaLowering.Epilogue {
     @Override
     public MicroKernel.@Nullable OnRegisters onRegisters() {
       return maps.fitsRegisters(map, c)

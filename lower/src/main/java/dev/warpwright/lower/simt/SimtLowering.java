@@ -70,7 +70,7 @@ public final class SimtLowering {
     PrimFunc loops = listener.tell("LastBlocks", LastBlocks.apply(plain));
     PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
     listener.tell("PipelineLoops", pipelined);
-    PrimFunc apart = pipelined.withBody(ThreadBarriers.apply(pipelined.body()));
+    PrimFunc apart = pipelined.withBody(new ThreadBarriers().in(pipelined.body()));
     listener.tell("ThreadBarriers", apart);
     ThreadIndices indices = ThreadIndices.of(program.name(), apart.body());
     Kernel kernel =

@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  * of its own; their persistent loop is dealt out to them in turn. Each is a warpgroup, or as many
  * warps as {@code warps} says. With {@code share = "rows"}, which is what {@code producers} asks
  * for, they are one instance of so many warps, and share the rows of each item. Without {@code
- * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
- * {@code lead}.
+ * consumers} there are no roles: all threads fill pipes, by the pipe's {@code lead} ahead, and read
+ * them.
  *
  * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
  * of the one with the most items: behind its last item an instance that has one less reads the rest
@@ -112,7 +112,7 @@ public final class AssignRoles {
               + " warps");
     }
     if (consumers == 0) {
-      return ProduceAhead.apply(func);
+      return func;
     }
     String share = func.attrs().getString("share");
     if (share != null && !share.equals("rows") && !share.equals("items")) {

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.pass.PassListener;
@@ -34,10 +35,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets 16-bit rows move between global memory and the registers of warpgroup products by 16 bytes a
- * thread. A thread of a product's operand holds pairs of columns 8 apart; 8 columns next to each
- * other are as good, if the operand's K, or the accumulators' N, is permuted. What is permuted are
- * constants: whoever calls the kernel packs them once.
+ * Lets rows move between global memory and the registers of warpgroup products by 16 bytes a
+ * thread. A thread of a product's 16-bit operand holds pairs of columns 8 apart; 8 columns next to
+ * each other are as good, if the operand's K, or the accumulators' N, is permuted. What is permuted
+ * are constants: whoever calls the kernel packs them once.
  *
  * <pre>{@code
  * tile.copy a <- x[…]                              tile.copy a_rows <- x[…]
@@ -51,6 +52,13 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[p(n), k]}. p exchanges bits
  * of the column inside groups of 32. Where something is added to each row between two products, the
  * columns there are permuted, too: a thread then adds 8 elements next to each other.
+ *
+ * <p>Weights of products of warps come in the order of their registers ({@link FragmentOrder}): the
+ * parameter has the same coordinates, and another layout.
+ *
+ * <p>A thread of an operand in tf32 holds columns 4 apart where accumulators are neighbours. So K
+ * is permuted of every product whose operand comes from another one's accumulators; what is packed
+ * is rounded to tf32, too, which the instruction would cut off.
  *
  * <p>Weights of products of warps come in the order of their registers ({@link FragmentOrder}): the
  * parameter has the same coordinates, and another layout.
@@ -71,16 +79,30 @@ public final class PackConstants {
 
   private static final int[] BITS_OF_16 = {1, 8, 2, 4};
 
+  /** The same of columns in tf32 that come from memory, and from accumulators. */
+  private static final int[] BITS_OF_ROWS = {4, 8, 1, 2};
+
+  private static final int[] BITS_OF_SUMS = {4, 1, 2, 8};
+
   private final Set<Buffer> constants;
   private final Set<Buffer> written;
   private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
   private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
-  private final Set<Buffer> permutedColumns = new LinkedHashSet<>();
-  private final Set<Buffer> permutedRows = new LinkedHashSet<>();
+
+  /** Constants whose columns, or rows, are permuted, and where their bits go. */
+  private final Map<Buffer, int[]> permutedColumns = new LinkedHashMap<>();
+
+  private final Map<Buffer, int[]> permutedRows = new LinkedHashMap<>();
 
   /** Weights in the order of the registers of warps' products. */
   private final Set<Buffer> ordered = new LinkedHashSet<>();
+
+  /** Operands in registers of products in tf32. */
+  private final Set<Buffer> rounded = new HashSet<>();
+
+  /** What products add to. */
+  private final Set<Buffer> sums = new HashSet<>();
 
   private PackConstants(PrimFunc func, Set<Buffer> constants) {
     this.constants = constants;
@@ -91,6 +113,11 @@ public final class PackConstants {
         s -> {
           if (s instanceof Stmt.TileMap map) {
             ofMaps.addAll(map.stores());
+          } else if (s instanceof Stmt.TileMma mma) {
+            sums.add(mma.c().buffer());
+            if (isOfTf32(mma)) {
+              rounded.add(mma.a().buffer());
+            }
           }
         });
     Walk.statements(
@@ -118,12 +145,22 @@ public final class PackConstants {
    *
    * @param buffer the program's parameter
    * @param where coordinates of the original to the element offset in {@code buffer}
+   * @param tf32 whether its elements are rounded to tf32
    */
-  public record Form(Buffer buffer, Layout where) {}
+  public record Form(Buffer buffer, Layout where, boolean tf32) {}
 
   /** As {@link #apply(PrimFunc, Set, PassListener)}, without telling anybody. */
   public static Packed apply(PrimFunc func, Set<Buffer> constants) {
     return new PackConstants(func, constants).packed(func);
+  }
+
+  /** Whether a product takes f32 from registers, and rounds or cuts them off to tf32. */
+  private static boolean isOfTf32(Stmt.TileMma mma) {
+    String instr = mma.attrs().getString("instr");
+    return mma.a().buffer().scope() == Scope.FRAGMENT
+        && mma.a().buffer().dtype() == DType.F32
+        && instr != null
+        && instr.contains("tf32");
   }
 
   private Packed packed(PrimFunc func) {
@@ -135,18 +172,23 @@ public final class PackConstants {
             result(copy);
           } else if (s instanceof Stmt.TileMap map) {
             hidden(map);
+            fromSums(map);
           } else if (s instanceof Stmt.TileMma mma && FragmentOrder.isFor(mma)) {
             order(mma);
           }
         });
-    if (replaced.isEmpty() && ordered.isEmpty()) {
+    Set<Buffer> ofTf32 = weightsOfTf32(func);
+    if (replaced.isEmpty() && ordered.isEmpty() && ofTf32.isEmpty()) {
       return new Packed(func, Map.of());
     }
     Map<Buffer, Form> forms = new LinkedHashMap<>();
     for (Param param : func.params()) {
       if (param instanceof Buffer b
-          && (permutedColumns.contains(b) || permutedRows.contains(b) || ordered.contains(b))) {
-        forms.put(b, form(b));
+          && (permutedColumns.containsKey(b)
+              || permutedRows.containsKey(b)
+              || ordered.contains(b)
+              || ofTf32.contains(b))) {
+        forms.put(b, form(b, ofTf32.contains(b)));
       }
     }
     List<Param> params = new ArrayList<>();
@@ -158,7 +200,25 @@ public final class PackConstants {
     return new Packed(new PrimFunc(func.name(), params, body, func.attrs()), forms);
   }
 
-  private Form form(Buffer constant) {
+  /** Constants that only products in tf32 read. */
+  private Set<Buffer> weightsOfTf32(PrimFunc func) {
+    Set<Buffer> weights = new LinkedHashSet<>();
+    List<Stmt> products = new ArrayList<>();
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.TileMma mma
+              && isOfTf32(mma)
+              && weight(mma) instanceof Buffer weight) {
+            weights.add(weight);
+            products.add(mma);
+          }
+        });
+    weights.removeIf(weight -> !isReadBy(weight, products));
+    return weights;
+  }
+
+  private Form form(Buffer constant, boolean tf32) {
     Buffer dense =
         new Buffer(
             constant.name(),
@@ -170,23 +230,22 @@ public final class PackConstants {
     Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int d = 0; d < constant.rank(); d++) {
-      boolean permuted = (d == 0 ? permutedRows : permutedColumns).contains(constant);
-      dimensions.add(modes(packed, d, permuted));
+      dimensions.add(modes(packed, d, (d == 0 ? permutedRows : permutedColumns).get(constant)));
     }
-    return new Form(packed, new Layout(dimensions, Swizzle.NONE));
+    return new Form(packed, new Layout(dimensions, Swizzle.NONE), tf32);
   }
 
   /** Where the coordinates of a dimension go, in elements of the packed buffer. */
-  private static List<Mode> modes(Buffer packed, int dimension, boolean permuted) {
+  private static List<Mode> modes(Buffer packed, int dimension, int @Nullable [] bits) {
     long extent = packed.extent(dimension);
-    if (!permuted) {
+    if (bits == null) {
       return packed.layout() == null
           ? List.of(new Mode(extent, offset(packed, dimension, 1)))
           : packed.layout().dimensions().get(dimension);
     }
     List<Mode> modes = new ArrayList<>();
-    int group = group(extent);
-    for (int weight : group == 32 ? BITS_OF_32 : BITS_OF_16) {
+    int group = 1 << bits.length;
+    for (int weight : bits) {
       modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
     modes.add(new Mode(extent / group, offset(packed, dimension, group)));
@@ -227,14 +286,34 @@ public final class PackConstants {
     }
   }
 
-  /** Columns that are permuted among each other: a thread has a quarter of them. */
-  private static int group(long columns) {
-    return columns % 32 == 0 ? 32 : 16;
+  /** Columns that are permuted among each other: a thread has a quarter of them, 16 bytes. */
+  private int group(long columns) {
+    return columns % 32 == 0 && rounded.isEmpty() ? 32 : 16;
   }
 
-  /** The column that stands at a place of so many: p of the class's description. */
-  private static Expr column(Expr at, long columns) {
-    if (group(columns) == 16) {
+  private static int[] bits(int group) {
+    return group == 32 ? BITS_OF_32 : BITS_OF_16;
+  }
+
+  /** The column of rows by 16 bytes that stands at a place of an operand in tf32. */
+  private static Expr columnOfRow(Expr at) {
+    Expr thread = Exprs.mul(Exprs.mod(at, 4), 4);
+    Expr step = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
+    Expr half = Exprs.div(Exprs.mod(at, 8), 4);
+    Expr group = Exprs.mul(Exprs.div(at, 16), 16);
+    return Exprs.add(Exprs.add(group, thread), Exprs.add(step, half));
+  }
+
+  /** The column of accumulators that stands at a place of an operand in tf32. */
+  private static Expr columnOfSum(Expr at) {
+    Expr group = Exprs.mul(Exprs.div(at, 8), 8);
+    Expr thread = Exprs.mul(Exprs.mod(at, 4), 2);
+    return Exprs.add(Exprs.add(group, thread), Exprs.div(Exprs.mod(at, 8), 4));
+  }
+
+  /** The column that stands at a place, in groups of so many: p of the class's description. */
+  private static Expr column(Expr at, int among) {
+    if (among == 16) {
       Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
       Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
       Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
@@ -248,14 +327,20 @@ public final class PackConstants {
     return Exprs.add(sum, Exprs.mod(at, 2));
   }
 
-  private static boolean isHalf(Buffer fragment) {
+  private int of(Buffer weight, int group) {
+    return group == 0 ? group(weight.extent(1)) : group;
+  }
+
+  /** Whether products take elements of its type from registers. */
+  private boolean isOperand(Buffer fragment) {
+    boolean wide = fragment.dtype() == DType.F32 && !rounded.isEmpty() && !sums.contains(fragment);
     return fragment.scope() == Scope.FRAGMENT
-        && fragment.dtype().bytes() == 2
+        && (fragment.dtype().bytes() == 2 || wide)
         && fragment.rank() == 2;
   }
 
   /** Whether whole vectors of a matrix' rows are columns of the tile. */
-  private static boolean byVectors(Region memory, Buffer fragment) {
+  private boolean byVectors(Region memory, Buffer fragment) {
     Buffer buffer = memory.buffer();
     int lanes = group(fragment.extent(1)) / 4;
     return fragment.extent(1) % 16 == 0
@@ -270,7 +355,7 @@ public final class PackConstants {
   private void operand(Stmt.TileCopy copy) {
     Buffer a = copy.to().buffer();
     Buffer x = copy.from().buffer();
-    if (!isHalf(a)
+    if (!isOperand(a)
         || x.scope() != Scope.GLOBAL
         || written.contains(x)
         || x.dtype() != a.dtype()
@@ -282,13 +367,14 @@ public final class PackConstants {
       return;
     }
     Set<Buffer> weights = new LinkedHashSet<>();
+    int group = group(a.extent(1));
     boolean permute = byVectors(copy.from(), a);
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == a && mma.c().buffer() != a
-              ? weight(mma)
+              ? weight(mma, group)
               : null;
-      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a());
+      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a(), group);
       if (weight != null) {
         weights.add(weight);
       }
@@ -297,16 +383,19 @@ public final class PackConstants {
       permute &= isReadBy(weight, readers);
     }
     boolean pairs = x.extent(x.rank() - 1) % 2 == 0;
-    if (!permute && pairs && !copy.attrs().has("prefetch")) {
+    boolean wide = rounded.contains(a);
+    if (!permute && pairs && !wide && !copy.attrs().has("prefetch")) {
       return;
     }
     if (permute) {
-      permutedColumns.addAll(weights);
+      int[] bits = wide ? BITS_OF_ROWS : bits(group);
+      weights.forEach(weight -> permutedColumns.put(weight, bits));
     }
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k, a.extent(1)) : k));
+    Expr at = wide ? columnOfRow(k) : column(k, group);
+    Expr from = new Expr.Load(rows, List.of(r, permute ? at : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
@@ -315,11 +404,11 @@ public final class PackConstants {
   }
 
   /** Whether the product takes whole groups of the operand's columns. */
-  private static boolean inGroups(Region region) {
+  private static boolean inGroups(Region region, int group) {
     var columns = region.ranges().getLast();
     return columns.extent() instanceof Expr.IntImm(var type, long n)
-        && n % group(region.buffer().extent(1)) == 0
-        && isMultiple(columns.min(), group(region.buffer().extent(1)));
+        && n % group == 0
+        && isMultiple(columns.min(), group);
   }
 
   private static boolean isMultiple(Expr e, int group) {
@@ -333,12 +422,23 @@ public final class PackConstants {
 
   /** The constant whose tiles are the product's second operand, [N, K]; null if there is none. */
   private @Nullable Buffer weight(Stmt.TileMma mma) {
+    return weight(mma, 0);
+  }
+
+  /**
+   * The same, if the tiles have whole groups of so many columns.
+   *
+   * @param group 0 for what the constant's own number of columns asks for
+   */
+  private @Nullable Buffer weight(Stmt.TileMma mma, int group) {
     Buffer tile = mma.b().buffer();
     if (!mma.transposeB() || mma.transposeA()) {
       return null;
     }
     if (tile.scope() == Scope.GLOBAL && FragmentOrder.isFor(mma)) {
-      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b()) ? tile : null;
+      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b(), of(tile, group))
+          ? tile
+          : null;
     }
     if (tile.scope() != Scope.SHARED) {
       return null;
@@ -348,7 +448,10 @@ public final class PackConstants {
       if (use instanceof Stmt.TileCopy copy && copy.to().buffer() == tile) {
         Buffer from = copy.from().buffer();
         boolean same = weight == null || weight == from;
-        if (!same || !constants.contains(from) || from.rank() != 2 || !inGroups(copy.from())) {
+        if (!same
+            || !constants.contains(from)
+            || from.rank() != 2
+            || !inGroups(copy.from(), of(from, group))) {
           return null;
         }
         weight = from;
@@ -379,7 +482,7 @@ public final class PackConstants {
 
   private void result(Stmt.TileCopy copy) {
     Buffer h = copy.from().buffer();
-    if (!isHalf(h)
+    if (!isOperand(h)
         || copy.to().buffer().scope() != Scope.GLOBAL
         || copy.to().buffer().dtype() != h.dtype()
         || !TileFacts.isWhole(copy.from())
@@ -394,10 +497,11 @@ public final class PackConstants {
         || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
       return;
     }
-    if (permuteRows(map, h.extent(1))) {
+    int group = group(h.extent(1));
+    if (permuteRows(map, group)) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), h.extent(1)));
-      Expr value = atColumns(map, store.value(), h.extent(1));
+      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), group));
+      Expr value = atColumns(map, store.value(), group);
       replaced.put(map, with(map, new Stmt.Store(h, at, value)));
     }
   }
@@ -410,44 +514,84 @@ public final class PackConstants {
     Stmt.Store store = map.stores().getFirst();
     Buffer h = store.buffer();
     if (replaced.containsKey(map)
-        || !isHalf(h)
+        || !isOperand(h)
+        || rounded.contains(h)
         || h.extent(1) % 16 != 0
         || map.stores().size() != 1
         || map.vars().size() != 2
-        || !isWindow(map, store.indices(), h.extent(1))
+        || !isWindow(map, store.indices())
         || new Inputs(map).rows.isEmpty()) {
       return;
     }
     List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
+    int group = Math.min(group(h.extent(1)), group(columnsOf(map)));
     Set<Buffer> weights = new LinkedHashSet<>();
     for (Stmt reader : readers) {
       Buffer weight =
           reader instanceof Stmt.TileMma mma && mma.a().buffer() == h && mma.c().buffer() != h
-              ? weight(mma)
+              ? weight(mma, group)
               : null;
-      if (weight == null || !inGroups(((Stmt.TileMma) reader).a())) {
+      if (weight == null || !inGroups(((Stmt.TileMma) reader).a(), group)) {
         return;
       }
       weights.add(weight);
     }
-    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, h.extent(1))) {
-      permutedColumns.addAll(weights);
-      replaced.put(
-          map,
-          with(
-              map, new Stmt.Store(h, store.indices(), atColumns(map, store.value(), h.extent(1)))));
+    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, group)) {
+      weights.forEach(weight -> permutedColumns.put(weight, bits(group)));
+      Expr value = atColumns(map, store.value(), group);
+      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
 
-  /** Whether a map goes over whole groups of so many columns. */
-  private static boolean isWindow(Stmt.TileMap map, List<Expr> indices, long columns) {
+  /**
+   * An operand in tf32 that is made of accumulators: what a thread has of these stands at other
+   * columns, K is permuted alike.
+   */
+  private void fromSums(Stmt.TileMap map) {
+    Stmt.Store store = map.stores().getFirst();
+    Buffer h = store.buffer();
+    if (!rounded.contains(h)
+        || map.stores().size() != 1
+        || map.vars().size() != 2
+        || !store.indices().equals(List.copyOf(map.vars()))
+        || h.extent(1) % 16 != 0) {
+      return;
+    }
+    boolean[] reads = {false, false};
+    Walk.expressions(
+        store.value(),
+        e -> {
+          if (e instanceof Expr.Load load && load.buffer().scope() == Scope.FRAGMENT) {
+            reads[sums.contains(load.buffer()) ? 0 : 1] = true;
+          }
+        });
+    List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
+    Set<Buffer> weights = new LinkedHashSet<>();
+    for (Stmt reader : readers) {
+      Buffer weight =
+          reader instanceof Stmt.TileMma mma && mma.a().buffer() == h ? weight(mma) : null;
+      if (weight == null || !inGroups(((Stmt.TileMma) reader).a(), 16)) {
+        return;
+      }
+      weights.add(weight);
+    }
+    if (reads[0] && !reads[1] && weights.stream().allMatch(w -> isReadBy(w, readers))) {
+      weights.forEach(weight -> permutedColumns.put(weight, BITS_OF_SUMS));
+      Var column = map.vars().get(1);
+      Expr value = Substitution.ofVars(Map.of(column, columnOfSum(column))).expr(store.value());
+      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
+    }
+  }
+
+  /** Whether a map goes over whole groups of columns. */
+  private boolean isWindow(Stmt.TileMap map, List<Expr> indices) {
     Expr first = first(map, indices.getLast());
+    int group = group(columnsOf(map));
     return indices.size() == 2
         && indices.getFirst() == map.vars().getFirst()
         && first != null
-        && isMultiple(first, group(columns))
-        && map.extents().get(1) instanceof Expr.IntImm(var type, long n)
-        && n % group(columns) == 0;
+        && isMultiple(first, group)
+        && columnsOf(map) % group == 0;
   }
 
   private static long columnsOf(Stmt.TileMap map) {
@@ -477,7 +621,7 @@ public final class PackConstants {
   }
 
   /** A value of a map whose accumulators have their columns permuted. */
-  private static Expr atColumns(Stmt.TileMap map, Expr value, long columns) {
+  private static Expr atColumns(Stmt.TileMap map, Expr value, int group) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
@@ -485,7 +629,7 @@ public final class PackConstants {
             && buffer.scope() == Scope.GLOBAL
             && first(map, indices.getLast()) instanceof Expr first) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), columns)));
+          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), group)));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);
@@ -496,9 +640,9 @@ public final class PackConstants {
   /**
    * Permutes the columns of the accumulators that a map reads, if nobody else minds.
    *
-   * @param columns of the rows that are permuted
+   * @param group among how many
    */
-  private boolean permuteRows(Stmt.TileMap map, long columns) {
+  private boolean permuteRows(Stmt.TileMap map, int group) {
     Inputs inputs = new Inputs(map);
     if (!inputs.fits) {
       return false;
@@ -512,10 +656,7 @@ public final class PackConstants {
     for (Stmt use : uses.getOrDefault(acc, List.of())) {
       if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
         Buffer weight = weight(mma);
-        if (weight == null
-            || weight.extent(0) % acc.extent(1) != 0
-            || group(weight.extent(0)) != group(acc.extent(1))
-            || group(columns) != group(acc.extent(1))) {
+        if (weight == null || weight.extent(0) % acc.extent(1) != 0 || acc.extent(1) % group != 0) {
           return false;
         }
         products.add(mma);
@@ -527,7 +668,7 @@ public final class PackConstants {
     if (products.isEmpty() || !weights.stream().allMatch(w -> isReadBy(w, products))) {
       return false;
     }
-    permutedRows.addAll(weights);
+    weights.forEach(weight -> permutedRows.put(weight, bits(group)));
     return true;
   }
 

@@ -54,17 +54,23 @@ class PassListTest {
   /** Beside the list: two grids each of which goes through it. */
   private static final Set<String> BESIDE = Set.of("MergedWarpgroups");
 
-  /** Told only where products are computed some columns at a time; goldens of warps have it. */
+  /**
+   * Told only where products are computed some columns at a time, which goldens of warps have, or
+   * where waits move ({@link EarlyWaitsTest}).
+   */
   private static final Map<String, Path> SOMETIMES =
-      Map.of("SplitColumns", SOURCES.resolve("tile/SplitColumns.java"));
+      Map.of(
+          "SplitColumns", SOURCES.resolve("tile/SplitColumns.java"),
+          "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"));
 
-  /** Items that are dealt out; and rows that are read ahead, weights that stay. */
+  /** Items that are dealt out; rows that are read ahead, weights that stay; and no roles. */
   private static final Map<String, PrimFunc> PROGRAMS =
       Map.of(
           "gemm",
               DistributedGemmTest.gemm(
                   128, 64, 128, 64, 32, 64, 3, 2, "consumers = 1, producers = 1"),
-          "network", FlowPrograms.network("f16", 64, 1, 2, false, 2));
+          "network", FlowPrograms.network("f16", 64, 1, 2, false, 2),
+          "block", BlockLoweringTest.persistent(72, 72, 104, 3));
 
   private static String code(Path source) throws IOException {
     String text = Files.readString(source);

@@ -27,8 +27,7 @@ class OperandRingTest {
   @ParameterizedTest
   @CsvSource({"F32,32,1", "F32,64,1", "F32,96,1", "I8,128,1", "I8,64,1", "I8,192,1", "I8,32,2"})
   void gatheredElementsLieInDifferentBanks(DType dtype, int columns, int wavefronts) {
-    OperandRing ring =
-        OperandRing.gathered(Buffer.of("B", dtype, Scope.SHARED, ROWS, columns), STAGES);
+    OperandRing ring = gathered(dtype, columns);
     int each = 4 / dtype.bytes();
     for (int k = 0; k < ROWS; k += 4 * each) {
       for (int n = 0; n < columns; n += 8) {
@@ -49,8 +48,7 @@ class OperandRingTest {
   @ParameterizedTest
   @CsvSource({"F32,32", "F32,96", "I8,128", "I8,64", "I8,32"})
   void gatheredElementsHaveAPlaceEach(DType dtype, int columns) {
-    OperandRing ring =
-        OperandRing.gathered(Buffer.of("B", dtype, Scope.SHARED, ROWS, columns), STAGES);
+    OperandRing ring = gathered(dtype, columns);
     Set<Long> places = new HashSet<>();
     for (int stage = 0; stage < STAGES; stage++) {
       for (int row = 0; row < ROWS; row++) {
@@ -62,6 +60,11 @@ class OperandRingTest {
     assertThat(places).hasSize(STAGES * ROWS * columns).allMatch(p -> p >= 0);
     assertThat(places.stream().mapToLong(p -> p).max().orElseThrow())
         .isLessThan((long) STAGES * ROWS * columns);
+  }
+
+  private static OperandRing gathered(DType dtype, int columns) {
+    OperandRing ring = OperandRing.of(Buffer.of("B", dtype, Scope.SHARED, ROWS, columns), STAGES);
+    return ring.withSwizzle(OperandRing.gathering(ring.width(), dtype.bytes()));
   }
 
   private static long offset(OperandRing ring, long stage, long row, long column) {

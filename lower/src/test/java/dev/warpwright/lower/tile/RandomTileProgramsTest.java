@@ -105,9 +105,8 @@ class RandomTileProgramsTest {
       assertThat(TileFacts.loops(planned.body(), ForKind.PIPELINED)).isEmpty();
       check("PlanPipes", planned, expected, seed);
       observe(planned);
-      for (int consumers = 0; consumers <= 3; consumers++) {
-        Attrs attrs =
-            consumers == 0 ? planned.attrs() : planned.attrs().with("consumers", consumers);
+      for (int consumers = 1; consumers <= 3; consumers++) {
+        Attrs attrs = planned.attrs().with("consumers", consumers);
         PrimFunc assigned;
         try {
           assigned = AssignRoles.apply(planned.withAttrs(attrs));
@@ -124,7 +123,6 @@ class RandomTileProgramsTest {
     for (String what : List.of("kept", "ring of one loop", "ring of several loops")) {
       assertThat(seen.get(what)).as("%s in %s", what, seen).isGreaterThan(PROGRAMS / 10);
     }
-    assertThat(seen.get("consumers 0")).isEqualTo(PROGRAMS);
     assertThat(seen.get("consumers 1")).as("%s", seen).isGreaterThan(PROGRAMS * 3 / 4);
     assertThat(seen.get("consumers 3")).as("%s", seen).isGreaterThan(PROGRAMS / 2);
     assertThat(seen.get("shared rows")).as("%s", seen).isGreaterThan(PROGRAMS / 2);

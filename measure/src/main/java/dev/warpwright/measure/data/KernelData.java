@@ -73,9 +73,24 @@ public final class KernelData {
 
   /** What the kernel's attributes say that its buffers hold. */
   public static Arguments of(BoundKernel bound, long seed) {
-    Kernel kernel = bound.kernel();
-    Map<Buffer, BoundKernel.Content> contents = bound.contents();
-    Arguments arguments = Arguments.random(kernel.params(), seed, Map.of());
+    Arguments arguments = Arguments.random(bound.kernel().params(), seed, Map.of());
+    fill(arguments, bound.contents());
+    return arguments;
+  }
+
+  /**
+   * Random arrays for a kernel that does not say what it computes, but for its counters, which are
+   * 0, and its table of tiles: with random ones it would compute nothing, or leave its arrays.
+   *
+   * @throws UserError if they cannot be made, for example because an array is too large
+   */
+  public static Arguments random(Kernel kernel, Map<String, Long> scalars, long seed) {
+    Arguments arguments = random(kernel.params(), scalars, seed);
+    fill(arguments, BoundKernel.known(kernel));
+    return arguments;
+  }
+
+  private static void fill(Arguments arguments, Map<Buffer, BoundKernel.Content> contents) {
     contents.forEach(
         (buffer, content) -> {
           NdArray array = arguments.get(buffer);
@@ -86,7 +101,6 @@ public final class KernelData {
             case BoundKernel.Content.Table(List<Integer> values) -> fill(array, values);
           }
         });
-    return arguments;
   }
 
   /** Random inputs of a program, its tables, and poisoned outputs. */

@@ -1,5 +1,10 @@
 package dev.warpwright.cli.fusion;
 
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.Graph;
@@ -7,12 +12,14 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.Precision;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,24 +42,19 @@ record NetworkBounds(
   /** Results of the special-function units of an SM in a clock. */
   private static final double SPECIALS_PER_CLOCK = 16;
 
-  /** The least that each takes; what is not here takes none. */
-  private static final Map<String, Integer> SPECIALS =
-      Map.ofEntries(
-          Map.entry("sin", 1),
-          Map.entry("cos", 1),
-          Map.entry("tanh", 1),
-          Map.entry("exp", 1),
-          Map.entry("log", 1),
-          Map.entry("sqrt", 1),
-          Map.entry("reciprocal", 1),
-          Map.entry("sigmoid", 1),
-          Map.entry("silu", 1),
-          Map.entry("gelu", 1),
-          Map.entry("gelu_tanh", 1),
-          Map.entry("softplus", 2),
-          Map.entry("mish", 2),
-          Map.entry("elu", 1),
-          Map.entry("selu", 1));
+  /** Functions of special-function units; a GPU makes the others of them, or of multiply-adds. */
+  private static final Set<MathOp> SPECIALS =
+      EnumSet.of(
+          MathOp.EXP,
+          MathOp.EXP2,
+          MathOp.LOG,
+          MathOp.SQRT,
+          MathOp.RSQRT,
+          MathOp.SIN,
+          MathOp.COS,
+          MathOp.TANH,
+          MathOp.ERF,
+          MathOp.POW);
 
   /**
    * Of a network.
@@ -70,7 +72,7 @@ record NetworkBounds(
       if (node instanceof Linear linear) {
         flops += 2.0 * rows * linear.input().features() * linear.output().features();
       } else if (node instanceof Elementwise e) {
-        specials += (double) rows * e.output().features() * SPECIALS.getOrDefault(e.op(), 0);
+        specials += (double) rows * e.output().features() * specials(e.kind());
       }
     }
     for (List<Value> values : List.of(graph.inputs(), graph.outputs())) {
@@ -91,6 +93,27 @@ record NetworkBounds(
         device == null
             ? Double.NaN
             : specials / (SPECIALS_PER_CLOCK * device.multiprocessors() * device.boostMhz()));
+  }
+
+  /**
+   * The least that an element takes: what its formula calls twice is computed once, and divisions
+   * may be part of another function, as in a sigmoid by tanh.
+   */
+  private static int specials(Pointwise kind) {
+    List<Expr> operands =
+        Stream.of("a", "b", "c")
+            .limit(kind.arity())
+            .<Expr>map(name -> new Var(name, Type.F32))
+            .toList();
+    Set<Expr> calls = new HashSet<>();
+    Walk.expressions(
+        kind.formula(operands),
+        e -> {
+          if (e instanceof Expr.Call(MathOp op, var _, var _) && SPECIALS.contains(op)) {
+            calls.add(e);
+          }
+        });
+    return calls.size();
   }
 
   private static double tflops(DeviceModel device, Precision precision) {

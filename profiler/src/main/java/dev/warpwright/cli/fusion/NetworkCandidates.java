@@ -43,6 +43,7 @@ final class NetworkCandidates {
 
   private final NetworkTask task;
   private final GpuTarget target;
+  private final Supplier<GemmKernels> products;
   private final List<Alternative> alternatives;
   private final ConstantStore store;
 
@@ -53,21 +54,28 @@ final class NetworkCandidates {
    */
   record Made(String name, CompiledProgram compiled, NetworkProgram program) {}
 
+  /** With GEMMs for layers as they are chosen where the device is not asked for its name. */
   NetworkCandidates(NetworkTask task, GpuTarget target) {
-    this(task, target, new ConstantStore());
+    this(task, target, new ConstantStore(), () -> GemmKernels.of(target));
   }
 
   /**
-   * The ways of a network.
+   * With GEMMs for layers.
    *
    * @param store where programs of networks with the same weights find them packed
+   * @param products makes what they are chosen by, for every way that needs it anew
    */
-  NetworkCandidates(NetworkTask task, GpuTarget target, ConstantStore store) {
+  NetworkCandidates(
+      NetworkTask task, GpuTarget target, ConstantStore store, Supplier<GemmKernels> products) {
     this.store = store;
     this.task = task;
     this.target = target;
+    this.products = products;
     this.alternatives =
-        DeepStack.call(() -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
+        DeepStack.call(
+            () ->
+                NetworkCompiler.alternatives(
+                    task.graph(), target, task.precision(), task.rows(), products));
   }
 
   /** Names of all alternatives, the presumably fastest first. */
@@ -117,38 +125,35 @@ final class NetworkCandidates {
    * What {@code run} uses.
    *
    * @param preferred name of the alternative that records prefer; null for none
-   * @param products kernels for networks that are too wide for one; asked for at most once
    */
-  Made chosen(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
+  Made chosen(@Nullable String preferred) {
     NetworkTask.Merging merging = task.merging();
-    if (merging != null) {
-      CompiledProgram merged =
-          NetworkCompiler.merged(
-              task.graph(),
-              target,
-              task.precision(),
-              task.rows(),
-              merging.order(),
-              merging.waits(),
-              DeviceCatalogue.multiprocessors(target));
-      return made(strategies(merged), merged);
+    if (merging == null) {
+      return unmerged(preferred);
     }
-    return unmerged(preferred, products);
+    CompiledProgram merged =
+        NetworkCompiler.merged(
+            task.graph(),
+            target,
+            task.precision(),
+            task.rows(),
+            merging.order(),
+            merging.waits(),
+            DeviceCatalogue.multiprocessors(target));
+    return made(strategies(merged), merged);
   }
 
   /** The same as if nothing were said of how its GEMMs share a kernel. */
-  Made unmerged(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
-    if (!task.isWide()) {
-      if (preferred != null) {
-        Optional<Made> best = make(preferred);
-        if (best.isPresent()) {
-          return best.get();
-        }
+  Made unmerged(@Nullable String preferred) {
+    if (preferred != null) {
+      Optional<Made> best = make(preferred);
+      if (best.isPresent()) {
+        return best.get();
       }
-      Optional<Made> first = first();
-      if (first.isPresent()) {
-        return first.get();
-      }
+    }
+    Optional<Made> first = first();
+    if (first.isPresent()) {
+      return first.get();
     }
     try (GemmKernels kernels = products.get()) {
       CompiledProgram compiled =
@@ -169,12 +174,18 @@ final class NetworkCandidates {
     int tried = 0;
     for (Alternative alternative : alternatives) {
       boolean old = alternative.name().equals(OLD);
+      boolean layers = NetworkCompiler.isPerLayer(alternative.name());
+      // Expected to be slower than one kernel, it is one of the ways, but not what 'run' takes.
+      if (layers && alternative != alternatives.getFirst()) {
+        continue;
+      }
       if (slow.isPresent() && (old || tried == MOST_TRIED)) {
         break;
       }
       Optional<Made> made = make(alternative);
       if (made.isPresent()) {
-        if (old || isFast(made.get())) {
+        // Each GEMM was looked at when it was chosen.
+        if (old || layers || isFast(made.get())) {
           return made;
         }
         slow = slow.isPresent() ? slow : made;

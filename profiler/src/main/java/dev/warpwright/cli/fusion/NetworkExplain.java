@@ -9,7 +9,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;
@@ -60,9 +60,12 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
     NetworkCandidates candidates = new NetworkCandidates(task, model.target());
-    List<Made> all = task.isWide() || task.merging() != null ? List.of() : candidates.all();
-    if (all.isEmpty()) {
-      return wide(task, candidates, model, here, progress);
+    List<Made> all = task.merging() == null ? candidates.all() : List.of();
+    Made only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
+    if (task.merging() != null
+        || only.compiled().kernels().size() > 1
+            && all.stream().noneMatch(made -> made.compiled().kernels().size() == 1)) {
+      return wide(task, only, model, here, progress);
     }
     if (here.isEmpty()) {
       progress.say("times are predicted for an " + model.name() + ", not measured");
@@ -94,12 +97,11 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
   /** What no kernel computes well alone: those that do it together, and what was weighed. */
   private Report wide(
       NetworkTask task,
-      NetworkCandidates candidates,
+      Made made,
       DeviceModel model,
       Optional<TuningDevice> here,
       Progress progress) {
     List<NetworkResult> measured = new ArrayList<>();
-    Made made = candidates.chosen(null, () -> GemmKernels.of(model.target()));
     if (here.isPresent()) {
       try (DeviceQueue.Turn _ = here.get().turn("explain", progress)) {
         measured.addAll(
@@ -107,7 +109,7 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
                 .of(
                     task,
                     List.of(made.program()),
-                    NetworkPerf.library(task),
+                    NetworkPerf.library(task, made),
                     ROUNDS,
                     false,
                     progress)

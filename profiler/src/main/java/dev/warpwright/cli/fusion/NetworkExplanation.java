@@ -5,7 +5,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.space.Point;

@@ -6,10 +6,12 @@ import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.compiler.predict.NetworkPrediction;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.WideStrategy;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
@@ -116,7 +118,7 @@ record NetworkFacts(
       warps = Math.min(warps, blocks * threads / GpuTarget.WARP_SIZE);
     }
     return new NetworkFacts(
-        predicted,
+        made.compiled().fixedRows().isPresent() ? byLayer(made.compiled()) : predicted,
         dram,
         tiles,
         registers,
@@ -125,6 +127,13 @@ record NetworkFacts(
         warps,
         (double) warps * GpuTarget.WARP_SIZE / target.threadsPerSm(),
         conflicts);
+  }
+
+  /** What the models of the GEMMs' families expect. */
+  private static double byLayer(CompiledProgram program) {
+    try (GemmKernels products = GemmKernels.uncompiled((GpuTarget) program.target())) {
+      return WideStrategy.of(program, products).getLast().micros();
+    }
   }
 
   /** Bytes of all inputs and outputs. */

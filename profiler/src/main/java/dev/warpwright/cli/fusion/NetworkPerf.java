@@ -14,9 +14,9 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.cli.tuning.TuningStore;
 import dev.warpwright.compiler.execute.ConstantStore;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.tuned.GemmKernels;
@@ -25,17 +25,24 @@ import dev.warpwright.measure.network.LibraryLayers;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.measure.network.ProgramFacts;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -114,14 +121,15 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       ConstantStore store,
       Progress progress) {
     progress.say(task.text());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target(), store);
+    NetworkCandidates candidates =
+        new NetworkCandidates(task, here.target(), store, () -> products(here));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
-    Made chosen = candidates.chosen(preferred, () -> products(here));
+    Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
     if (task.merging() != null) {
-      programs.add(candidates.unmerged(preferred, () -> products(here)));
+      programs.add(candidates.unmerged(preferred));
     }
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
         .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
@@ -129,11 +137,14 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         bench.of(
             task,
             programs.stream().map(Made::program).toList(),
-            library(task),
+            library(task, chosen),
             request.rounds(),
-            request.sustained(),
+            !request.bursts(),
             progress);
     result.results().forEach(each -> tell(each, progress));
+    if (request.record()) {
+      record(task, candidates.names(), result.results(), request.database(), here, progress);
+    }
     List<NetworkResult> others =
         result.results().stream()
             .skip(1)
@@ -186,6 +197,53 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     return untested.isEmpty() ? "tuned" : "recorded with " + untested;
   }
 
+  /** Writes down what came of ways that a search might try. */
+  private static void record(
+      NetworkTask task,
+      List<String> names,
+      List<NetworkResult> results,
+      Path file,
+      TuningDevice here,
+      Progress progress) {
+    Optional<DeviceSensors> sensors = sensors(here);
+    int clock = sensors.map(DeviceSensors::clockMhz).orElse(0);
+    int temperature = sensors.map(DeviceSensors::temperature).orElse(0);
+    try (TuningDatabase database = TuningStore.open(file, progress)) {
+      for (NetworkResult result : results) {
+        ProgramFacts facts = result.facts();
+        Outcome outcome =
+            result.failure() != null
+                ? result.failure()
+                : result.times() == null || result.error() == null
+                    ? null
+                    : new Outcome.Measured(
+                        result.times().micros(),
+                        result.times().burst().relativeSpread(),
+                        result.error().relative(),
+                        clock,
+                        temperature);
+        if (outcome != null && names.contains(result.name())) {
+          database.add(
+              new TuningRecord(
+                  task.key(),
+                  here.environment(),
+                  NetworkRecords.point(result.name()),
+                  facts == null ? "" : facts.sourceHash(),
+                  outcome,
+                  Instant.now()));
+        }
+      }
+    }
+  }
+
+  private static Optional<DeviceSensors> sensors(TuningDevice here) {
+    return CudaDriver.find().stream()
+        .flatMap(driver -> driver.devices().stream())
+        .filter(device -> device.name().equals(here.name()))
+        .findFirst()
+        .flatMap(DeviceSensors::open);
+  }
+
   /** The fastest alternative that records know; null for none. */
   private static @Nullable TuningRecord record(NetworkTask task, Path file, TuningDevice here) {
     if (!Files.isRegularFile(file)) {
@@ -197,19 +255,24 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static @Nullable GemmKernels products(TuningDevice here) {
-    // The device itself belongs to the bench.
-    try (Gpu gpu = Gpu.require(here.target())) {
-      return new GpuDevice(gpu).products();
-    }
+  /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
+  private static GemmKernels products(TuningDevice here) {
+    Environment all = here.environment();
+    return GemmKernels.of(
+            here.target(),
+            new Environment(all.target(), all.device(), all.driver(), "", ""),
+            here.multiprocessors())
+        .trusting();
   }
 
   /**
-   * What stands beside a network that is too wide for one kernel: its GEMMs by a library. Null for
+   * What stands beside a network that takes several kernels: its GEMMs by a library. Null for
    * others, which no library computes at their speed.
    */
-  static @Nullable LibraryLayers library(NetworkTask task) {
-    return task.isWide() ? LibraryChain.of(task.graph(), task.precision()).orElse(null) : null;
+  static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
+    return chosen.compiled().kernels().size() > 1 || task.merging() != null
+        ? LibraryChain.of(task.graph(), task.precision()).orElse(null)
+        : null;
   }
 
   static NetworkBench.Result onGpu(

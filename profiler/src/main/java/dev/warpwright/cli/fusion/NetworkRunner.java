@@ -85,9 +85,11 @@ final class NetworkRunner implements CandidateRunner {
     }
     // The old way may spill, for it may be the only one.
     if (!made.name().equals(NetworkCandidates.OLD)) {
-      Optional<Outcome.Failed> problem = CompiledCheck.problem(kernel, cubin);
-      if (problem.isPresent()) {
-        throw new CandidateFailure(problem.get().reason(), problem.get().message());
+      for (Kernel each : made.program().program().kernels()) {
+        Optional<Outcome.Failed> problem = CompiledCheck.problem(each, cubin);
+        if (problem.isPresent()) {
+          throw new CandidateFailure(problem.get().reason(), problem.get().message());
+        }
       }
     }
     return SourceHash.of(source);

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.fusion;
 
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.tune.space.Point;
 import java.util.ArrayList;
 import java.util.HashMap;

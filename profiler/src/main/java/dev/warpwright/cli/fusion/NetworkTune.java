@@ -13,7 +13,7 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.cli.tuning.TuningStore;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;

@@ -2,7 +2,7 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.cli.networks.NetworkTask;
-import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;

@@ -23,6 +23,7 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.verify.GpuComparison;
+import dev.warpwright.verify.RoundingTolerance;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -35,9 +36,6 @@ import java.util.Map;
  * interpreter: a host kernel on the JVM, a grid kernel on the GPU.
  */
 final class KernelExecution {
-  /** Tensor cores may sum in another order than the interpreter. */
-  private static final double TOLERANCE = 1e-5;
-
   private KernelExecution() {}
 
   static Report report(KernelRequest request, KernelFile file) {
@@ -64,15 +62,16 @@ final class KernelExecution {
     for (Buffer buffer : kernel.buffers()) {
       Verification verification = Verification.compare(result.get(buffer), right.get(buffer));
       NdArray expected = right.get(buffer);
+      double tolerance = RoundingTolerance.of(kernel, buffer);
       int rank = expected.shape().length;
       boolean ok =
-          verification.within(TOLERANCE)
+          verification.within(tolerance)
               && Deviations.ofOrders(
                       expected.dtype(),
                       result.get(buffer).toDoubles(),
                       expected.toDoubles(),
                       rank == 0 ? 1 : (int) Math.max(1, expected.shape()[rank - 1]),
-                      TOLERANCE)
+                      tolerance)
                   .honest();
       verified &= ok;
       arrays.add(
@@ -121,8 +120,7 @@ final class KernelExecution {
     }
     Map<String, Long> scalars =
         KernelData.scalars(kernel.params(), request.values(), request.batch());
-    return new Prepared(
-        kernel, KernelData.random(kernel.params(), scalars, request.seed()), scalars);
+    return new Prepared(kernel, KernelData.random(kernel, scalars, request.seed()), scalars);
   }
 
   private static void interpret(Kernel kernel, Arguments arguments) {

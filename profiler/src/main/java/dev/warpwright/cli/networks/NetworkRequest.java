@@ -9,7 +9,8 @@ import java.util.List;
  * @param rounds of bursts
  * @param all whether all alternatives are measured, not the chosen one beside shared chaining
  * @param untuned whether records are ignored
- * @param sustained whether the fastest are also timed without rest
+ * @param bursts whether nothing is timed without rest
+ * @param record whether what was measured is written to the database, as tuning does
  */
 public record NetworkRequest(
     List<NetworkTask> tasks,
@@ -17,7 +18,14 @@ public record NetworkRequest(
     int rounds,
     boolean all,
     boolean untuned,
-    boolean sustained) {
+    boolean bursts,
+    boolean record) {
+  /** With times without rest, and nothing is written. */
+  public NetworkRequest(
+      List<NetworkTask> tasks, Path database, int rounds, boolean all, boolean untuned) {
+    this(tasks, database, rounds, all, untuned, false, false);
+  }
+
   public NetworkRequest {
     tasks = List.copyOf(tasks);
   }

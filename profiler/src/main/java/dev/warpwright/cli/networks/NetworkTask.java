@@ -6,7 +6,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.program.NetworkKey;
+import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
@@ -15,6 +15,7 @@ import dev.warpwright.model.arch.RandomFfn;
 import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
@@ -354,8 +355,8 @@ public record NetworkTask(
     return this;
   }
 
-  /** Whether it is too wide for one kernel, so that its products are what can be tuned. */
-  public boolean isWide() {
-    return NetworkCompiler.isWide(graph, precision);
+  /** Whether a GEMM for each layer is expected to be faster, so that GEMMs are to be tuned. */
+  public boolean isByLayer(GpuTarget target) {
+    return NetworkCompiler.isByLayer(graph, target, precision, rows);
   }
 }

@@ -102,10 +102,15 @@ public final class PerfCommand extends Command {
           "Of a network: measure all ways to fuse it, not the best beside shared chaining.")
   boolean all;
 
-  @Option(
-      names = "--bursts",
-      description = "Of a network: time bursts alone, and nothing without rest.")
+  @Option(names = "--bursts", description = "Of a network: time nothing without rest.")
   boolean bursts;
+
+  @Option(
+      names = "--record",
+      description =
+          "Of a network: write what was measured to the database, as 'tune' does; with --all, 'run'"
+              + " uses the fastest from then on.")
+  boolean record;
 
   public PerfCommand(Action<PerfRequest> action, Action<NetworkRequest> networks) {
     this.action = action;
@@ -136,7 +141,7 @@ public final class PerfCommand extends Command {
     if (!whole.isEmpty()) {
       reports.add(
           networks.perform(
-              new NetworkRequest(whole, records, rounds, all, untuned, !bursts), progress));
+              new NetworkRequest(whole, records, rounds, all, untuned, bursts, record), progress));
     }
     if (!tasks.isEmpty()) {
       reports.add(

@@ -13,6 +13,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.measure.tuning.GemmTuning;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -137,14 +138,16 @@ public final class TuneCommand extends Command {
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
-  /** A network's way to be fused, or its products if it is too wide for one kernel. */
+  /** A network's ways, or its GEMMs if those are expected to be faster than one kernel. */
   private void network(
       TaskFile.Task task,
       List<TuneRequest.Search> searches,
       List<NetworkTuneRequest.Search> whole) {
     KeyValues values = new KeyValues(task.arguments());
     NetworkTask network = NetworkTask.of(task.what(), values, arch).apart("tune");
-    if (network.isWide()) {
+    // Whoever tunes has a GPU; who has none is told so later.
+    GpuTarget target = TuningDevice.look().map(TuningDevice::target).orElse(GpuTarget.SM_90A);
+    if (network.isByLayer(target)) {
       searches.add(search(Products.of(network), values, task.what()));
       return;
     }

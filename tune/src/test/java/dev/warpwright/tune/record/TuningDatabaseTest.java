@@ -228,7 +228,7 @@ final class TuningDatabaseTest {
   }
 
   @Test
-  @Timeout(120)
+  @Timeout(400)
   void twoProcessesLoseNothing() throws Exception {
     Path file = folder.resolve("shared.db");
     List<Process> writers = new ArrayList<>();
@@ -245,7 +245,7 @@ final class TuningDatabaseTest {
   }
 
   @Test
-  @Timeout(120)
+  @Timeout(400)
   void aKilledProcessLosesNothingThatItHadAdded() throws Exception {
     long seed = System.nanoTime();
     SplittableRandom random = new SplittableRandom(seed);

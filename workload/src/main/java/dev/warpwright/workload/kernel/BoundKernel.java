@@ -108,6 +108,26 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
     return new BoundKernel(shaped, workload, contents(shaped, workload, table));
   }
 
+  /**
+   * What the buffers of a kernel hold that does not say what it computes: counters, and the tiles
+   * of two products in one grid. Nothing is known of the others.
+   *
+   * @throws UserError if an attribute or buffer does not fit
+   */
+  public static Map<Buffer, Content> known(Kernel kernel) {
+    List<String> zero = names(kernel, "zero");
+    checkNames(kernel, zero);
+    Map<Buffer, Content> contents = new LinkedHashMap<>();
+    for (Buffer buffer : kernel.buffers()) {
+      if (zero.contains(buffer.name())) {
+        contents.put(buffer, new Content.Zero());
+      } else if (buffer.name().equals(ORDER) && MergedOrder.isIn(kernel.attrs())) {
+        contents.put(buffer, checkedTable(kernel, buffer, MergedOrder.table(kernel.attrs())));
+      }
+    }
+    return contents;
+  }
+
   private static boolean hasTable(Kernel kernel) {
     return kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals(ORDER));
   }
@@ -218,12 +238,16 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
         contents.put(buffer, new Content.Poison());
       }
     }
+    checkNames(kernel, zero);
+    return contents;
+  }
+
+  private static void checkNames(Kernel kernel, List<String> zero) {
     for (String name : zero) {
       if (kernel.buffers().stream().noneMatch(buffer -> buffer.name().equals(name))) {
         throw new UserError("kernel " + kernel.name() + ": zero names no buffer: " + name);
       }
     }
-    return contents;
   }
 
   private static Content checkedTable(Kernel kernel, Buffer buffer, List<Integer> table) {

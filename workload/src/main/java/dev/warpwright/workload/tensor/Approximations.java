@@ -11,28 +11,30 @@ import java.util.List;
 /**
  * Functions whose results are rounded to 16 bits, by the approximations that GPUs have instructions
  * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. Sines
- * are, besides, those of an argument up to 2^-25 of itself away, half of what its own rounding to
- * f32 may be: 2π in f32 is that exact, and the rest of its bits would cost an instruction of six.
- * Sines of more than 10^5 are any number from -1 to 1: there, neighbours in 16 bits are turns
- * apart.
+ * are, besides, those of an argument up to {@link #ARGUMENT} of itself away, what three roundings
+ * to f32 may do: PTX promises as much up to 100π (2^-14.7 there), and on an H200 it is so for each
+ * f32 ({@code bench/sines.cu}). Taking the nearest multiple of 2π away first would be four times
+ * more exact, and three instructions an element instead of none: as many as the function units take
+ * for all of a sine. Sines of more than 10^5 are any number from -1 to 1: there, neighbours in 16
+ * bits are turns apart.
  *
  * <table>
  * <caption>What becomes of functions</caption>
  * <tr><td>exp x, exp2 x</td><td>2^(x · log2 e), 2^x by ex2.approx (2 ulp)</td></tr>
  * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x)</td></tr>
- * <tr><td>sin x, cos x</td><td>x less the nearest multiple of 2π in f32, then sin.approx</td></tr>
+ * <tr><td>sin x, cos x</td><td>sin.approx, cos.approx</td></tr>
  * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
  * <tr><td>1 + erf x</td><td>the same from both sides, so that little of it is left of 0 in one step</td></tr>
  * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
  * </table>
  */
 public final class Approximations extends Rewriter {
+  /**
+   * How far an argument of a sine may be from what is taken for it, in parts of itself: 2^-22.5.
+   */
+  public static final double ARGUMENT = 0x1.6ap-23;
+
   private static final double LOG2_E = 1.4426950408889634;
-  private static final double TWO_PI = 2 * Math.PI;
-
-  /** Adding this to a number below 2^22 rounds it to an integer. */
-  private static final double ROUNDER = 0x1.8p23;
-
   private static final double ERF_P = 0.3275911;
   private static final double[] ERF = {
     0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
@@ -73,8 +75,8 @@ public final class Approximations extends Rewriter {
     return switch (op) {
       case EXP -> exp(x);
       case EXP2 -> Exprs.call(MathOp.EXP2_APPROX, x);
-      case SIN -> Exprs.call(MathOp.SIN_APPROX, reduced(x));
-      case COS -> Exprs.call(MathOp.COS_APPROX, reduced(x));
+      case SIN -> Exprs.call(MathOp.SIN_APPROX, x);
+      case COS -> Exprs.call(MathOp.COS_APPROX, x);
       case TANH -> {
         Expr power = Exprs.call(MathOp.EXP2_APPROX, Exprs.mul(x, Exprs.f32(2 * LOG2_E)));
         Expr share = Exprs.call(MathOp.RCP_APPROX, Exprs.add(power, Exprs.f32(1)));
@@ -100,12 +102,6 @@ public final class Approximations extends Rewriter {
 
   private static Expr exp(Expr x) {
     return Exprs.call(MathOp.EXP2_APPROX, Exprs.mul(x, Exprs.f32(LOG2_E)));
-  }
-
-  private static Expr reduced(Expr x) {
-    Expr shifted = Exprs.fma(x, Exprs.f32(1 / TWO_PI), Exprs.f32(ROUNDER));
-    Expr turns = Exprs.sub(shifted, Exprs.f32(ROUNDER));
-    return Exprs.fma(turns, Exprs.f32(-TWO_PI), x);
   }
 
   private static Expr erf(Expr x) {

@@ -12,10 +12,9 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.lower.grid.MergedGrids;
+import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -23,7 +22,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns a tile program into a grid kernel. The passes, in order:
+ * The part of {@code LowerTiles} for blocks whose threads all do the same, tile after tile, with
+ * barriers where one tile needs another. In order:
  *
  * <ol>
  *   <li>{@link FragmentInference}: which thread holds which element of each fragment. First,
@@ -37,37 +37,18 @@ import java.util.Map;
  *       MmaLowering}.
  *   <li>{@link FlattenShared}: the plan made explicit.
  * </ol>
- *
- * <p>Programs with one pipelined loop for each tile go through {@link MmaPipelineLowering} instead.
- * Of two grids that are one, each is lowered by itself ({@link MergedGrids}). Programs whose
- * products name instructions of warpgroups are for {@code dev.warpwright.lower.flow.Lowering}.
  */
-public final class GpuLowering {
-  private GpuLowering() {}
+public final class BlockTiles {
+  private BlockTiles() {}
 
   /**
-   * Lowers.
+   * The kernel of a program.
    *
    * @param program loops bound to block indices around tile statements; attribute {@code threads}
    *     is the block's size
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
-  public static Kernel lower(PrimFunc program) {
-    return lower(program, PassListener.NONE);
-  }
-
-  /**
-   * The same, with someone who is told the result of each pass.
-   *
-   * @throws LoweringException as {@link #lower(PrimFunc)}
-   */
-  public static Kernel lower(PrimFunc program, PassListener listener) {
-    if (MergedGrids.isMerged(program)) {
-      return MergedGrids.lower(program, listener, GpuLowering::lower);
-    }
-    if (PipelinedProgram.isPipelined(program)) {
-      return MmaPipelineLowering.lower(program, listener);
-    }
+  public static Kernel kernel(PrimFunc program, PassListener listener) {
     int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
     List<ThreadBinding> bindings = new ArrayList<>();
     Stmt body = takeBindings(program.body(), bindings);
@@ -77,15 +58,13 @@ public final class GpuLowering {
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(body, threads);
     body = told(listener, "SharedLayouts", program, SharedLayouts.apply(body));
     SharedPlan plan = SharedPlan.of(body);
-    body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).apply(body));
+    body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).in(body));
     body = new TilesToThreads(new ThreadCode(thread, threads, layouts)).stmt(body);
     Kernel kernel =
         new Kernel(
             program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
     listener.tell("TilesToThreads", kernel);
-    kernel = kernel.withBody(FlattenShared.apply(body, plan));
-    listener.tell("FlattenShared", kernel);
-    return listener.tell("Simplify", Simplify.kernel(kernel));
+    return kernel.withBody(FlattenShared.apply(body, plan));
   }
 
   /** Tells the body of a block's loops. */
@@ -96,17 +75,8 @@ public final class GpuLowering {
 
   private static Stmt takeBindings(Stmt body, List<ThreadBinding> bindings) {
     return switch (body) {
-      case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND && loop.axis() != null -> {
-        ThreadAxis axis = loop.axis();
-        if (!axis.isBlock()) {
-          throw new LoweringException(
-              "a tile program binds block indices only, not " + axis.text());
-        }
-        if (!Exprs.isConst(loop.min(), 0)) {
-          throw new LoweringException(
-              "loop " + loop.var() + " bound to " + axis.text() + " starts at " + loop.min());
-        }
-        bindings.add(new ThreadBinding(axis, loop.var(), loop.extent()));
+      case Stmt.For loop when GridLoops.is(loop) -> {
+        bindings.add(GridLoops.binding(loop));
         yield takeBindings(loop.body(), bindings);
       }
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 ->

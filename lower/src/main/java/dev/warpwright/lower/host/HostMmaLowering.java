@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Matrix multiplications as loops over panels and blocks of rows around {@link MicroKernel}s. */
-final class MmaLowering {
+final class HostMmaLowering {
   /** Multiply-adds below which a parallel loop costs more than it gains. */
   private static final long WORTH_PARALLEL = 1 << 19;
 
@@ -36,7 +36,7 @@ final class MmaLowering {
   private final PanelPlan plan;
   private final VectorMachine target;
 
-  MmaLowering(PanelPlan plan, VectorMachine target) {
+  HostMmaLowering(PanelPlan plan, VectorMachine target) {
     this.plan = plan;
     this.target = target;
   }
@@ -254,7 +254,7 @@ final class MmaLowering {
 
     private Stmt zero(Expr p) {
       Expr column = Exprs.mul(p, panel.nr());
-      return MapLowering.box(
+      return HostMapLowering.box(
           List.of(Exprs.i32(rows), Exprs.i32(panel.nr())),
           target.lanes(),
           at ->

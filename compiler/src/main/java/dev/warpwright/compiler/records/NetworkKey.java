@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.records;
 
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.model.graph.ConstantTensor;

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * all columns becomes a branch around the row. A condition on the column is no guard where the load
  * may run over all columns anyway, and otherwise cuts the row where it changes.
  */
-final class MapLowering {
+final class HostMapLowering {
   /** Nodes of a formula that is computed on accumulators while they are in registers. */
   private static final int SHORT = 20;
 
@@ -38,7 +38,7 @@ final class MapLowering {
   private final int lanes;
   private final Simplifier simplifier;
 
-  MapLowering(PanelPlan plan, int lanes, Bounds bounds) {
+  HostMapLowering(PanelPlan plan, int lanes, Bounds bounds) {
     this.plan = plan;
     this.lanes = lanes;
     this.simplifier = new Simplifier(bounds);

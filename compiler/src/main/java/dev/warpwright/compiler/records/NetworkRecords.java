@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.records;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.ShippedRecords;
@@ -16,8 +16,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tuning found out about whole networks: the names of {@linkplain NetworkCompiler.Alternative
- * alternatives}, as points of records and back.
+ * What tuning found out about whole networks: the names of {@linkplain
+ * dev.warpwright.compiler.program.NetworkCompiler.Alternative alternatives}, as points of records
+ * and back.
  */
 public final class NetworkRecords {
   private static final String STRATEGY = "strategy";

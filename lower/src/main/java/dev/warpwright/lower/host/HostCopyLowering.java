@@ -15,11 +15,11 @@ import java.util.List;
  * Tile copies as loops over rows. A row that lies outside of its source becomes zeros, one outside
  * of its destination is left out; guards that are certainly true are not written.
  */
-final class CopyLowering {
+final class HostCopyLowering {
   private final int lanes;
   private final Simplifier simplifier;
 
-  CopyLowering(int lanes, Simplifier simplifier) {
+  HostCopyLowering(int lanes, Simplifier simplifier) {
     this.lanes = lanes;
     this.simplifier = simplifier;
   }

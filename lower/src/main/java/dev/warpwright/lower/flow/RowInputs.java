@@ -30,7 +30,7 @@ import java.util.Map;
  * }
  * }</pre>
  */
-final class RowVectors {
+final class RowInputs {
   private final Stmt.TileMap map;
   private final FragmentLayout layout;
   private final Expr inside;
@@ -43,7 +43,7 @@ final class RowVectors {
    *
    * @param inside where there are rows, in terms of the map's variables
    */
-  RowVectors(Stmt.TileMap map, FragmentLayout layout, Expr inside) {
+  RowInputs(Stmt.TileMap map, FragmentLayout layout, Expr inside) {
     this.map = map;
     this.layout = layout;
     this.inside = inside;

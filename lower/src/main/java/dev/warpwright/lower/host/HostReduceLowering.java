@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Map;
 
 /** Reductions as loops, the innermost one in vectors of partial results where possible. */
-final class ReduceLowering {
+final class HostReduceLowering {
   private final int lanes;
 
-  ReduceLowering(int lanes) {
+  HostReduceLowering(int lanes) {
     this.lanes = lanes;
   }
 

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Random fully connected networks: how good is the way that is taken without measuring?
+
+  random_networks.py draw SEED COUNT [MOST_ROWS]   prints tasks of 'warpwright perf', the same for a seed; a date is a good one
+  random_networks.py table FILE…                   reads what 'warpwright perf TASK --all --untuned --json' said, one object a line,
+                                                   and prints the untuned time beside the best way's, and how often it is the best
+
+Widths are 16 to 256, half of the networks of one width and half mixed, 2 to 12 weight matrices, 2^10 to 2^20 rows, f16 and bf16,
+with bias and without. Exit code 1 if any ratio of best to untuned is below 0.9.
+"""
+import json
+import math
+import random
+import sys
+
+ACTIVATIONS = ["relu", "gelu", "silu", "tanh", "sin"]
+LEAST = 0.9
+
+
+def draw(seed, count, most):
+    source = random.Random(seed)
+    for _ in range(count):
+        layers = source.randint(2, 12)
+        if source.random() < 0.5:
+            widths = [16 * source.randint(1, 16)] * (layers + 1)
+        else:
+            widths = [source.randint(16, 256) for _ in range(layers + 1)]
+        if source.random() < 0.3:
+            widths[0], widths[-1] = source.randint(1, 16), source.randint(1, 16)
+        rows = min(2 ** source.randint(10, 20), most)
+        print(
+            "mlp widths=%s act=%s dtype=%s bias=%d rows=%d"
+            % (
+                ",".join(map(str, widths)),
+                source.choice(ACTIVATIONS),
+                source.choice(["f16", "bf16"]),
+                source.randint(0, 1),
+                rows,
+            )
+        )
+
+
+def results(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in filter(str.strip, lines):
+                said = json.loads(line)
+                yield from said.get("results", [said])
+
+
+def table(paths):
+    ratios = []
+    wrong = 0
+    for result in results(paths):
+        task = result["workload"].removeprefix("mlp ")
+        ways = [(peer["timeUs"], peer["name"]) for peer in result.get("peers", []) if "timeUs" in peer]
+        failed = [peer["name"] for peer in result.get("peers", []) if not peer.get("verified")]
+        wrong += len(failed) + (not result.get("verified"))
+        if "timeUs" not in result:
+            print("%s: not measured: %s" % (task, result.get("failure")))
+            continue
+        untuned = result["timeUs"]
+        best, name = min(ways + [(untuned, result["strategy"])])
+        ratios.append(best / untuned)
+        print(
+            "%5.2f  %8.2f us untuned (%s)  %8.2f us best of %d (%s)  bound %.2f  %s"
+            % (best / untuned, untuned, result["strategy"], best, len(ways) + 1, name, result["boundUs"], task)
+        )
+        for way in failed:
+            print("       NOT VERIFIED: %s" % way)
+    if not ratios:
+        sys.exit("nothing was measured")
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    below = sum(ratio < LEAST for ratio in ratios)
+    print(
+        "%d networks: best to untuned %.3f (geometric mean), %.2f at worst, %d below %.1f; %d not verified"
+        % (len(ratios), mean, min(ratios), below, LEAST, wrong)
+    )
+    sys.exit(1 if below or wrong else 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) >= 4 and sys.argv[1] == "draw":
+        draw(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 1 << 20)
+    elif len(sys.argv) >= 3 and sys.argv[1] == "table":
+        table(sys.argv[2:])
+    else:
+        sys.exit(__doc__)

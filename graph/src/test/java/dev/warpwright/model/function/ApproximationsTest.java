@@ -1,0 +1,56 @@
+package dev.warpwright.model.function;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.model.graph.Dim;
+import dev.warpwright.model.graph.Elementwise;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Operand;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.tensor.Approximations;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of functions in 16 bits, and what of it verification allows. */
+final class ApproximationsTest {
+  /** Nothing but the instruction: all else would be executed once an element. */
+  @Test
+  void sinesAreOneInstruction() {
+    Expr x = Exprs.cast(DType.F32, Var.index("i"));
+    assertThat(Approximations.of(Exprs.call(MathOp.SIN, x)))
+        .isEqualTo(new Expr.Call(MathOp.SIN_APPROX, List.of(x), Type.F32));
+    assertThat(Approximations.of(Exprs.call(MathOp.COS, x)))
+        .isEqualTo(new Expr.Call(MathOp.COS_APPROX, List.of(x), Type.F32));
+  }
+
+  /** At 10000, an argument is 2^-22.5 of itself away, 0.0017, and the slope is 0.95. */
+  @Test
+  void sinesOfLargeArgumentsMayBeFurtherOff() {
+    assertThat(deviation(Activation.SIN, Precision.F16, 10000)).isBetween(3e-4, 1.7e-3);
+    assertThat(deviation(Activation.COS, Precision.F16, 10000)).isBetween(1e-4, 0.6e-3);
+    assertThat(deviation(Activation.SIN, Precision.F16, 1)).isBetween(1e-7, 2e-6);
+    assertThat(deviation(Activation.SIN, Precision.F32, 10000)).isLessThan(1e-6);
+    assertThat(deviation(Activation.TANH, Precision.F16, 10000)).isLessThan(2e-6);
+  }
+
+  /** Of a function of one argument, which f16 holds. */
+  private static double deviation(Activation function, Precision precision, double x) {
+    Value input = value("x");
+    Value output = value("y");
+    Elementwise node = new Elementwise(output, function, List.of(new Operand.OfValue(input)), "f");
+    Graph graph = new Graph("g", List.of(input), List.of(output), List.of(node));
+    return NetworkDeviation.of(graph, precision, 1, List.of(new double[] {x})).getFirst()[0];
+  }
+
+  private static Value value(String name) {
+    return new Value(name, DType.F32, 1, List.of(new Dim.Symbolic("rows")));
+  }
+}

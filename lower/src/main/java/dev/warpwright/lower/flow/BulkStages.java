@@ -1,0 +1,93 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The part of {@link LowerPipes} for stages that one thread fills by bulk copies, panel by panel.
+ *
+ * <pre>{@code
+ * tile.copy As <- A[…] [by = "bulk"]   →   mbarrier.arrive.expect_tx(&full[s], bytes)
+ *                                          bulk.load.2d(&As[s, 0, 0], &A[…], &full[s], rows, width) …
+ * }</pre>
+ */
+final class BulkStages {
+  private BulkStages() {}
+
+  /** One thread says how many bytes it expects, and starts to copy them. */
+  static Stmt fill(List<Stmt.TileCopy> copies, LoweredPipe lowered, Expr stage) {
+    List<Stmt> loads = new ArrayList<>();
+    long bytes = 0;
+    for (Stmt.TileCopy copy : copies) {
+      bytes += LoweredPipe.bytes(copy);
+      loads.add(load(copy, lowered, stage));
+    }
+    return Stmts.seq(lowered.barriers().expect(stage, bytes), Stmts.seq(loads));
+  }
+
+  /** Fills the slices of a resident pipe, each with a barrier of its own. */
+  static Stmt slices(Stmt s, LoweredPipe lowered) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) ->
+          Stmts.seq(stmts.stream().map(each -> slices(each, lowered)).toList());
+      case Stmt.For f -> f.withBody(slices(f.body(), lowered));
+      case Stmt.Comment _ -> s;
+      case Stmt.TileCopy copy when copy.to().ranges().getFirst().isPoint() -> {
+        Expr slice = copy.to().ranges().getFirst().min();
+        yield fill(List.of(copy), lowered, slice);
+      }
+      default ->
+          throw new LoweringException(
+              "pipe " + lowered.pipe().name() + " is not filled slice by slice");
+    };
+  }
+
+  /** The bulk copies of a tile, panel by panel. */
+  private static Stmt load(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage) {
+    if (!ChooseMovement.BULK.equals(copy.attrs().getString(ChooseMovement.BY))) {
+      throw new LoweringException(
+          "the copy to " + copy.to().buffer().name() + " is carried by nobody");
+    }
+    Buffer ring = Objects.requireNonNull(lowered.ring(copy.to().buffer()));
+    Region from = copy.from();
+    long rows = Guards.extent(copy.to().tile().get(0));
+    long columns = Guards.extent(copy.to().tile().get(1));
+    long width = SwizzledTile.width(ring);
+    boolean planes = from.buffer().rank() == 3;
+    String along = copy.attrs().getString(DistributeWork.MULTICAST);
+    Stmt panels =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "p",
+            columns / width,
+            panel -> {
+              Expr column = Exprs.mul(panel, width);
+              return Exprs.evaluate(
+                  planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
+                  new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
+                  new Expr.AddressOf(
+                      from.buffer(), Guards.indices(from, List.of(Exprs.i32(0), column))),
+                  lowered.barriers().fullAt(stage),
+                  Exprs.i32(rows),
+                  Exprs.i32(width));
+            });
+    Attrs shared = along == null ? null : Attrs.NONE.with(DistributeWork.MULTICAST, along);
+    return shared == null
+        ? panels
+        : new Stmt.For(
+            Var.index("share"), Exprs.i32(0), Exprs.i32(1), ForKind.SERIAL, null, shared, panels);
+  }
+}
