@@ -36,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * whoever comes later gets an {@link IllegalStateException}.
  */
 public final class CompiledModel implements AutoCloseable {
+  /** From so many rows on kernels are the same. */
+  private static final int LARGEST = 4096;
+
+  /** The same where tiles of rows differ in size. */
+  private static final int LARGEST_TILED = 1 << 17;
+
   private final Graph graph;
   private final Device device;
   private final Precision precision;
@@ -300,8 +306,10 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
-  private static int bucket(int rows) {
-    int largest = 4096;
+  private int bucket(int rows) {
+    // Without tensor cores the tile grows with the rows until each multiprocessor has a large one.
+    boolean tiles = precision == Precision.F32 && device.target() instanceof GpuTarget;
+    int largest = tiles ? LARGEST_TILED : LARGEST;
     return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
   }
 

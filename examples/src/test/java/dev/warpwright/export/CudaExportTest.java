@@ -218,6 +218,26 @@ final class CudaExportTest {
     assertThat(text(files, "torch_op.py")).contains("M = x.shape[0]");
   }
 
+  /** On sm_80 weights lie in the order of registers: packed like others, they are bytes. */
+  @Test
+  void aModelIsExportedForEveryTargetInEveryPrecision() {
+    for (GpuTarget target : GpuTarget.ALL) {
+      for (Precision precision : Precision.OF_NETWORKS) {
+        if (precision.supportedBy(target)) {
+          Map<String, byte[]> files =
+              CudaExport.model(
+                  Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx")),
+                  precision,
+                  target,
+                  32,
+                  "A model");
+          int weights = (64 * 128 + 128 * 64 + 64 * 10) * (precision.operand().bytes());
+          assertThat(files.get("constants.bin").length).isGreaterThanOrEqualTo(weights);
+        }
+      }
+    }
+  }
+
   @Test
   void tensorMapsAndTablesAreSetUp() throws IOException {
     assertThat(text(what("tensor maps"), "kernel.cuh"))

@@ -43,11 +43,14 @@ final class Signature {
     Set<String> taken = new HashSet<>(Set.of(CONSTANTS, "stream", "status", "base", "launch"));
     exported.program().kernels().forEach(kernel -> taken.add(kernel.name()));
     this.text = new HostText(params, taken);
-    exported.program().params().stream().map(ProgramParam::param).forEach(this::requireDense);
+    exported.program().params().stream()
+        .filter(param -> param.role() != Role.CONSTANT)
+        .map(ProgramParam::param)
+        .forEach(this::requireDense);
     exported.state().keySet().forEach(this::requireDense);
   }
 
-  /** The host has no layouts: elements follow each other. */
+  /** The host has no layouts: elements follow each other. Constants are bytes to it, packed. */
   private void requireDense(Param param) {
     if (param instanceof Buffer buffer && buffer.layout() != null) {
       throw new UserError(

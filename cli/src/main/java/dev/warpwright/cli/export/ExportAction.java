@@ -20,6 +20,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.KernelSpecialization;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +30,8 @@ import java.util.Optional;
 /** Writes the sources of a kernel or a model into a folder. */
 public final class ExportAction implements Action<ExportRequest> {
   private static final String LADDER = "ladder:";
+  private static final String NVCC = "nvcc ";
+  private static final String BUILD = "//   " + NVCC;
   private static final long MOST = 1 << 15;
   private static final long USUAL = 4096;
 
@@ -44,11 +47,29 @@ public final class ExportAction implements Action<ExportRequest> {
     String list = String.join(", ", files.keySet());
     return new Report(
         true,
-        OneLine.of("wrote " + list + " into " + request.folder()),
+        OneLine.of("wrote " + list + " into " + request.folder()) + build(request, files),
         Json.object()
             .with("folder", request.folder().toString())
             .with("target", target.name())
             .with("files", Json.array(files.keySet(), Json::of)));
+  }
+
+  /** How what was written is built, in a line of its own: the host program's first one says it. */
+  private static String build(ExportRequest request, Map<String, byte[]> files) {
+    byte[] main = files.getOrDefault("main.cu", new byte[0]);
+    return new String(main, StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> line.startsWith(BUILD))
+        .findFirst()
+        .map(
+            line ->
+                System.lineSeparator()
+                    + OneLine.of(
+                        "to build and run it: cd "
+                            + request.folder()
+                            + " && "
+                            + line.substring(BUILD.length() - NVCC.length())))
+        .orElse("");
   }
 
   private static Map<String, byte[]> files(

@@ -41,7 +41,11 @@ public final class PlanCommand extends Command {
     String what = request.file().toString();
     if (!NetworkTask.isRandom(what)) {
       if (!arguments.isEmpty()) {
-        throw new UserError(arguments.getFirst() + ": for mlp and ffn; '" + what + "' is a file");
+        throw new UserError(
+            arguments.getFirst()
+                + (what.equals("gemm")
+                    ? ": plan is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
+                    : ": for mlp and ffn; '" + what + "' is a file"));
       }
       return action.perform(request, progress);
     }

@@ -8,6 +8,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkExplainRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.NetworkTimes;
@@ -254,5 +255,21 @@ final class NetworkExplainTest {
     double whole = NetworkFacts.lost(made, 1024, device);
     assertThat(whole).isPositive();
     assertThat(NetworkFacts.conflicts(made, 1024, device)).isEqualTo(whole);
+  }
+
+  /** A program for all of the rows is not launched small: nothing is counted, and not for hours. */
+  @Test
+  void gemmsOfLayersArePredictedByTheirModelsAndNotCounted() {
+    NetworkTask wide =
+        NetworkTask.of(
+            "mlp", new KeyValues(List.of("widths=512,512,512", "rows=65536", "dtype=f16")), null);
+    DeviceModel device = DeviceCatalogue.find("H200 SXM").orElseThrow();
+    NetworkCandidates.Made made =
+        new NetworkCandidates(wide, device.target(), () -> GemmKernels.uncompiled(device.target()))
+            .make("GEMM per layer")
+            .orElseThrow();
+    assertThat(NetworkFacts.conflicts(made, 65536, device)).isNull();
+    // Two GEMMs of 61 us measured alone.
+    assertThat(NetworkFacts.of(made, 65536, device, null).predictedUs()).isBetween(100.0, 135.0);
   }
 }

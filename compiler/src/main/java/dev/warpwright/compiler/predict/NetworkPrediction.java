@@ -24,6 +24,9 @@ public final class NetworkPrediction {
   /** What products of networks reach on a CPU of the rate of its units. */
   private static final double HOST_REACHED = 0.85;
 
+  /** Rows of a tile of a chain in registers, by warpgroups or by two warps or four. */
+  private static final int CHAIN_ROWS = 64;
+
   private NetworkPrediction() {}
 
   /** A kernel of a network for so many rows, alone. */
@@ -33,7 +36,11 @@ public final class NetworkPrediction {
     TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
     double rate = network.precision().peak(device);
     boolean simple = network.precision() == Precision.F32;
-    double blocks = Math.max(1, traffic.blocks());
+    // As many blocks as fit share the tiles of rows of a chain: its tile program has but one.
+    double blocks =
+        kernel.isRegisterChained()
+            ? Math.ceil((double) rows / CHAIN_ROWS)
+            : Math.max(1, traffic.blocks());
     double rounds = Math.ceil(blocks / device.multiprocessors());
     CounterTime time =
         CounterTime.of(

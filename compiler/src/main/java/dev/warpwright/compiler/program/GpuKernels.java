@@ -286,13 +286,14 @@ final class GpuKernels {
       if (shared <= target.sharedPerBlock()) {
         String why =
             String.format(
-                Locale.ROOT,
-                "activations of %d rows fit into shared memory (%d of %d bytes), so no"
-                    + " intermediate leaves the chip; not in registers, for %s",
-                tiling.rows(),
-                shared,
-                target.sharedPerBlock(),
-                unchained);
+                    Locale.ROOT,
+                    "activations of %d rows fit into shared memory (%d of %d bytes), so no"
+                        + " intermediate leaves the chip; not in registers, for %s",
+                    tiling.rows(),
+                    shared,
+                    target.sharedPerBlock(),
+                    unchained)
+                + tiling.ofThreads();
         return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
       }
     }

@@ -78,6 +78,17 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
     return blocks * threads / GpuTarget.WARP_SIZE;
   }
 
+  /** What plan says of a thread's tile, behind the rest. */
+  String ofThreads() {
+    return columns == 0
+        ? ""
+        : "; each of "
+            + threads
+            + " threads multiplies "
+            + columns
+            + " columns at a time by what it has read of shared memory once";
+  }
+
   /** The choice in words, for example {@code rows=256 threads=128 columns=8}. */
   String text() {
     return "rows=" + rows + " threads=" + threads + " columns=" + columns;

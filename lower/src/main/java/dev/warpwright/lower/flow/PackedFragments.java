@@ -370,9 +370,10 @@ final class PackedFragments {
   private Expr element(Point at, Expr value, int number) {
     Expr register = Exprs.add(at.register(), Exprs.i32(number));
     Expr own = at.rows().of(at.vectors().of(value, register), register);
+    PermutedMap permuted = at.permuted();
     return maps.valueAt(
         at.map(),
-        at.permuted() == null ? own : elsewhere(at, at.permuted()).expr(own),
+        permuted == null ? own : elsewhere(at, permuted).expr(own),
         at.row(),
         Exprs.add(at.column(), number),
         register);

@@ -74,26 +74,16 @@ import org.jspecify.annotations.Nullable;
  * {@link PlanPipes}: weights are still copied from parameters.
  */
 public final class PackConstants {
-  /** Where the bits of a column go, by their weights: the inverse of {@link #column}. */
-  private static final int[] BITS_OF_32 = {1, 8, 16, 2, 4};
-
-  private static final int[] BITS_OF_16 = {1, 8, 2, 4};
-
-  /** The same of columns in tf32 that come from memory, and from accumulators. */
-  private static final int[] BITS_OF_ROWS = {4, 8, 1, 2};
-
-  private static final int[] BITS_OF_SUMS = {4, 1, 2, 8};
-
   private final Set<Buffer> constants;
   private final Set<Buffer> written;
   private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
   private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
 
-  /** Constants whose columns, or rows, are permuted, and where their bits go. */
-  private final Map<Buffer, int[]> permutedColumns = new LinkedHashMap<>();
+  /** Constants whose columns, or rows, are permuted, and how. */
+  private final Map<Buffer, ColumnOrder> permutedColumns = new LinkedHashMap<>();
 
-  private final Map<Buffer, int[]> permutedRows = new LinkedHashMap<>();
+  private final Map<Buffer, ColumnOrder> permutedRows = new LinkedHashMap<>();
 
   /** Weights in the order of the registers of warps' products. */
   private final Set<Buffer> ordered = new LinkedHashSet<>();
@@ -236,19 +226,18 @@ public final class PackConstants {
   }
 
   /** Where the coordinates of a dimension go, in elements of the packed buffer. */
-  private static List<Mode> modes(Buffer packed, int dimension, int @Nullable [] bits) {
+  private static List<Mode> modes(Buffer packed, int dimension, @Nullable ColumnOrder order) {
     long extent = packed.extent(dimension);
-    if (bits == null) {
+    if (order == null) {
       return packed.layout() == null
           ? List.of(new Mode(extent, offset(packed, dimension, 1)))
           : packed.layout().dimensions().get(dimension);
     }
     List<Mode> modes = new ArrayList<>();
-    int group = 1 << bits.length;
-    for (int weight : bits) {
+    for (int weight : order.weights()) {
       modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
-    modes.add(new Mode(extent / group, offset(packed, dimension, group)));
+    modes.add(new Mode(extent / order.group(), offset(packed, dimension, order.group())));
     return modes;
   }
 
@@ -286,45 +275,17 @@ public final class PackConstants {
     }
   }
 
-  /** Columns that are permuted among each other: a thread has a quarter of them, 16 bytes. */
+  /** p of the class's description: of 4 columns, or 8, a thread has 16 bytes of rows, or 8. */
+  private ColumnOrder order(long columns) {
+    return columns % 32 == 0 && rounded.isEmpty() ? ColumnOrder.OF_32 : ColumnOrder.OF_16;
+  }
+
   private int group(long columns) {
-    return columns % 32 == 0 && rounded.isEmpty() ? 32 : 16;
+    return order(columns).group();
   }
 
-  private static int[] bits(int group) {
-    return group == 32 ? BITS_OF_32 : BITS_OF_16;
-  }
-
-  /** The column of rows by 16 bytes that stands at a place of an operand in tf32. */
-  private static Expr columnOfRow(Expr at) {
-    Expr thread = Exprs.mul(Exprs.mod(at, 4), 4);
-    Expr step = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-    Expr half = Exprs.div(Exprs.mod(at, 8), 4);
-    Expr group = Exprs.mul(Exprs.div(at, 16), 16);
-    return Exprs.add(Exprs.add(group, thread), Exprs.add(step, half));
-  }
-
-  /** The column of accumulators that stands at a place of an operand in tf32. */
-  private static Expr columnOfSum(Expr at) {
-    Expr group = Exprs.mul(Exprs.div(at, 8), 8);
-    Expr thread = Exprs.mul(Exprs.mod(at, 4), 2);
-    return Exprs.add(Exprs.add(group, thread), Exprs.div(Exprs.mod(at, 8), 4));
-  }
-
-  /** The column that stands at a place, in groups of so many: p of the class's description. */
-  private static Expr column(Expr at, int among) {
-    if (among == 16) {
-      Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
-      Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
-      Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-      return Exprs.add(Exprs.add(groups, quarter), Exprs.add(half, Exprs.mod(at, 2)));
-    }
-    Expr group = Exprs.mul(Exprs.div(at, 32), 32);
-    Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
-    Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
-    Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
-    Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
-    return Exprs.add(sum, Exprs.mod(at, 2));
+  private static ColumnOrder ofGroup(int group) {
+    return group == 32 ? ColumnOrder.OF_32 : ColumnOrder.OF_16;
   }
 
   private int of(Buffer weight, int group) {
@@ -387,15 +348,14 @@ public final class PackConstants {
     if (!permute && pairs && !wide && !copy.attrs().has("prefetch")) {
       return;
     }
+    ColumnOrder order = wide ? ColumnOrder.TF32_ROWS : order(a.extent(1));
     if (permute) {
-      int[] bits = wide ? BITS_OF_ROWS : bits(group);
-      weights.forEach(weight -> permutedColumns.put(weight, bits));
+      weights.forEach(weight -> permutedColumns.put(weight, order));
     }
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr at = wide ? columnOfRow(k) : column(k, group);
-    Expr from = new Expr.Load(rows, List.of(r, permute ? at : k));
+    Expr from = new Expr.Load(rows, List.of(r, permute ? order.column(k) : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
@@ -500,7 +460,7 @@ public final class PackConstants {
     int group = group(h.extent(1));
     if (permuteRows(map, group)) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), group));
+      List<Expr> at = List.of(map.vars().get(0), ofGroup(group).column(map.vars().get(1)));
       Expr value = atColumns(map, store.value(), group);
       replaced.put(map, with(map, new Stmt.Store(h, at, value)));
     }
@@ -537,7 +497,7 @@ public final class PackConstants {
       weights.add(weight);
     }
     if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, group)) {
-      weights.forEach(weight -> permutedColumns.put(weight, bits(group)));
+      weights.forEach(weight -> permutedColumns.put(weight, ofGroup(group)));
       Expr value = atColumns(map, store.value(), group);
       replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
     }
@@ -576,9 +536,11 @@ public final class PackConstants {
       weights.add(weight);
     }
     if (reads[0] && !reads[1] && weights.stream().allMatch(w -> isReadBy(w, readers))) {
-      weights.forEach(weight -> permutedColumns.put(weight, BITS_OF_SUMS));
+      weights.forEach(weight -> permutedColumns.put(weight, ColumnOrder.TF32_SUMS));
       Var column = map.vars().get(1);
-      Expr value = Substitution.ofVars(Map.of(column, columnOfSum(column))).expr(store.value());
+      Expr value =
+          Substitution.ofVars(Map.of(column, ColumnOrder.TF32_SUMS.column(column)))
+              .expr(store.value());
       replaced.put(map, with(map, new Stmt.Store(h, store.indices(), value)));
     }
   }
@@ -629,7 +591,7 @@ public final class PackConstants {
             && buffer.scope() == Scope.GLOBAL
             && first(map, indices.getLast()) instanceof Expr first) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), group)));
+          at.set(at.size() - 1, Exprs.add(first, ofGroup(group).column(map.vars().get(1))));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);
@@ -668,7 +630,7 @@ public final class PackConstants {
     if (products.isEmpty() || !weights.stream().allMatch(w -> isReadBy(w, products))) {
       return false;
     }
-    weights.forEach(weight -> permutedRows.put(weight, bits(group)));
+    weights.forEach(weight -> permutedRows.put(weight, ofGroup(group)));
     return true;
   }
 

@@ -73,6 +73,17 @@ class PackConstantsTest {
     return new IrParser(Intrinsics::find).primFunc("test", text);
   }
 
+  /** The same in tf32: rounded where products take it, nowhere else. */
+  private static PrimFunc tf32(PrimFunc func) {
+    String text =
+        IrPrinter.text(func)
+            .replace("f16(max(acc[r, n] + b[n], 0.0f32))", "max(acc[r, n] + b[n], 0.0f32)")
+            .replace("f16(sum[r, n] + c[n])", "sum[r, n] + c[n]")
+            .replace("k16.f32.f16", "k8.f32.tf32")
+            .replace("f16", "f32");
+    return new IrParser(Intrinsics::find).primFunc("test", text);
+  }
+
   private static Buffer named(PrimFunc func, String name) {
     return func.buffers().stream().filter(b -> b.name().equals(name)).findFirst().orElseThrow();
   }
@@ -130,6 +141,14 @@ class PackConstantsTest {
   })
   void computesTheSame(int inputs, int hidden, int outputs, boolean prefetch) {
     PrimFunc func = program(inputs, hidden, outputs, prefetch);
+    computesTheSame(func);
+    PrimFunc tf32 = tf32(func);
+    computesTheSame(tf32);
+    assertThat(PackConstants.apply(tf32, constants(tf32)).packed().values()).allMatch(Form::tf32);
+    assertThat(PackConstants.apply(func, constants(func)).packed().values()).noneMatch(Form::tf32);
+  }
+
+  private static void computesTheSame(PrimFunc func) {
     Packed packed = PackConstants.apply(func, constants(func));
     assertThat(packed.packed()).containsOnlyKeys(named(func, "V"), named(func, "W"));
     for (int rows : new int[] {1, 64, 200}) {
@@ -154,6 +173,18 @@ class PackConstantsTest {
                 + "] = f16(sum[r, n] + c["
                 + column.replace('k', 'n')
                 + "])");
+  }
+
+  /** Of 8 accumulators a thread has neighbours where it wants columns 4 apart. */
+  @Test
+  void inTf32WhatComesFromAccumulatorsIsPermutedAlways() {
+    PrimFunc func = tf32(program(32, 32, 32, false));
+    String text = IrPrinter.text(PackConstants.apply(func, constants(func)).func());
+    String sums = "n / 8 * 8 + n % 4 * 2 + n % 8 / 4";
+    assertThat(text)
+        .contains("a[r, k] = a_rows[r, k / 16 * 16 + k % 4 * 4 + (k % 16 / 8 * 2 + k % 8 / 4)]")
+        .contains("h[r, n] = max(acc[r, " + sums + "] + b[" + sums + "], 0.0f32)")
+        .contains("tile.copy y[t * 64 +: 64, 0 +: 32] <- result[0 +: 64, 0 +: 32]");
   }
 
   /** Weights that arrive at run time are nobody's to pack: rows come as they are. */

@@ -211,9 +211,13 @@ record NetworkFacts(
 
   /**
    * Cycles that bank conflicts cost: two small launches are simulated, and what the second has more
-   * is what as many rows of the whole cost. Null if the simulator cannot execute a kernel.
+   * is what as many rows of the whole cost. Null if the simulator cannot execute a kernel, or the
+   * program is for all of the rows, which are too many.
    */
   static @Nullable Double conflicts(Made made, int rows, DeviceModel device) {
+    if (made.compiled().fixedRows().isPresent()) {
+      return null;
+    }
     int few = Math.min(rows, 256);
     int more = Math.min(rows, 2 * few);
     try {

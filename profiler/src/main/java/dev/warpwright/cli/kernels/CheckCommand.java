@@ -182,7 +182,7 @@ public final class CheckCommand extends Command {
                 schedules,
                 optional(sms),
                 scalars,
-                optional(batch)),
+                random != null && batch == null ? OptionalInt.of(random.rows()) : optional(batch)),
             optional(mutants),
             emit,
             table,
