@@ -8,6 +8,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkExplainRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkResult;
@@ -162,7 +163,7 @@ final class NetworkExplainTest {
     "relu, 0",
     "relu6, 0",
     "hardswish, 0",
-    "none, 0",
+    "identity, 0",
     "sin, 1",
     "tanh, 1",
     "sigmoid, 1",
@@ -265,7 +266,11 @@ final class NetworkExplainTest {
             "mlp", new KeyValues(List.of("widths=512,512,512", "rows=65536", "dtype=f16")), null);
     DeviceModel device = DeviceCatalogue.find("H200 SXM").orElseThrow();
     NetworkCandidates.Made made =
-        new NetworkCandidates(wide, device.target(), () -> GemmKernels.uncompiled(device.target()))
+        new NetworkCandidates(
+                wide,
+                device.target(),
+                new ConstantStore(),
+                () -> GemmKernels.uncompiled(device.target()))
             .make("GEMM per layer")
             .orElseThrow();
     assertThat(NetworkFacts.conflicts(made, 65536, device)).isNull();
