@@ -161,7 +161,7 @@ final class NetworkExplainTest {
     "relu, 0",
     "relu6, 0",
     "hardswish, 0",
-    "none, 0",
+    "identity, 0",
     "sin, 1",
     "tanh, 1",
     "sigmoid, 1",
@@ -218,7 +218,7 @@ final class NetworkExplainTest {
   @Test
   void aWideBlockIsARowForEachOfItsKernels() {
     NetworkTask block =
-        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=528", "H=1040", "gated=1")), null);
+        NetworkTask.of("ffn", new KeyValues(List.of("M=16", "D=1040", "H=2064", "gated=1")), null);
     Report report =
         new NetworkExplain(
                 Optional::empty,
@@ -238,7 +238,7 @@ final class NetworkExplainTest {
     Json.Members first = (Json.Members) kernels.items().getFirst();
     // Both projections, x and the hidden features.
     assertThat(Double.parseDouble(((Json.Number) first.members().get("bytes")).written()))
-        .isEqualTo(2.0 * (2 * 528 * 1040 + 16 * 528 + 16 * 1040));
+        .isEqualTo(2.0 * (2 * 1040 * 2064 + 16 * 1040 + 16 * 2064));
     assertThat(first.members().keySet()).contains("waves", "blocks", "threads", "sharedBytes");
   }
 

@@ -128,19 +128,19 @@ final class NetworkCandidates {
    */
   Made chosen(@Nullable String preferred) {
     NetworkTask.Merging merging = task.merging();
-    if (merging != null) {
-      CompiledProgram merged =
-          NetworkCompiler.merged(
-              task.graph(),
-              target,
-              task.precision(),
-              task.rows(),
-              merging.order(),
-              merging.waits(),
-              DeviceCatalogue.multiprocessors(target));
-      return made(strategies(merged), merged);
+    if (merging == null) {
+      return unmerged(preferred);
     }
-    return unmerged(preferred);
+    CompiledProgram merged =
+        NetworkCompiler.merged(
+            task.graph(),
+            target,
+            task.precision(),
+            task.rows(),
+            merging.order(),
+            merging.waits(),
+            DeviceCatalogue.multiprocessors(target));
+    return made(strategies(merged), merged);
   }
 
   /** The same as if nothing were said of how its GEMMs share a kernel. */

@@ -60,9 +60,11 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
     NetworkCandidates candidates = new NetworkCandidates(task, model.target());
-    List<Made> all = task.merging() != null ? List.of() : candidates.all();
+    List<Made> all = task.merging() == null ? candidates.all() : List.of();
     Made only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
-    if (all.size() < 2 && only.compiled().kernels().size() > 1 || task.merging() != null) {
+    if (task.merging() != null
+        || only.compiled().kernels().size() > 1
+            && all.stream().noneMatch(made -> made.compiled().kernels().size() == 1)) {
       return wide(task, only, model, here, progress);
     }
     if (here.isEmpty()) {

@@ -270,7 +270,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
    * others, which no library computes at their speed.
    */
   static @Nullable LibraryLayers library(NetworkTask task, Made chosen) {
-    return chosen.compiled().kernels().size() > 1
+    return chosen.compiled().kernels().size() > 1 || task.merging() != null
         ? LibraryChain.of(task.graph(), task.precision()).orElse(null)
         : null;
   }
