@@ -44,9 +44,16 @@ public final class GemmSpace {
    * The space of all families that can compute it.
    *
    * @param multiprocessors of the device, which persistent kernels fill
+   * @throws UserError if none can, as no family of single threads has both columns of a gate
    */
   public static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    return new Space(List.copyOf(sketches(workload, target, multiprocessors)));
+    List<GemmSketch<?>> sketches = sketches(workload, target, multiprocessors);
+    if (sketches.isEmpty()) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT, "no kernel computes %s on %s", workload.key(), target.name()));
+    }
+    return new Space(List.copyOf(sketches));
   }
 
   /**

@@ -23,6 +23,8 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.io.IOException;
@@ -95,6 +97,28 @@ final class GemmChooserTest {
 
   private static List<Candidate> ranking() {
     return GemmRanking.of(GemmSpace.of(WORKLOAD, SM_80, 108));
+  }
+
+  /** A network then has kernels of its own for it. */
+  @Test
+  void whatNoFamilyComputesIsNotFound() {
+    GemmWorkload gate =
+        new GemmWorkload(
+            64,
+            128,
+            96,
+            DType.F32,
+            DType.F32,
+            GemmWorkload.Layout.NT,
+            Epilogue.glu(false, Activation.SILU));
+    try (GemmKernels kernels = GemmKernels.uncompiled(GpuTarget.SM_80)) {
+      assertThat(kernels.find(gate)).isEmpty();
+      assertThat(kernels.expect(gate)).isEmpty();
+      assertThatThrownBy(() -> kernels.require(gate))
+          .isInstanceOf(UserError.class)
+          .hasMessageStartingWith("no kernel computes gemm a=f32")
+          .hasMessageEndingWith(" on sm_80");
+    }
   }
 
   @Test
