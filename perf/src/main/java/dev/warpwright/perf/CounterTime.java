@@ -16,9 +16,6 @@ import dev.warpwright.target.DeviceModel;
  *     or {@code DRAM}
  */
 public record CounterTime(double micros, String bound) {
-  /** Fused multiply-adds of f32 that a multiprocessor starts in a clock. */
-  private static final double FMAS_PER_CLOCK = 128;
-
   private static final double KILO = 1e3;
 
   /**
@@ -49,7 +46,7 @@ public record CounterTime(double micros, String bound) {
     var units = UnitNumber.of(device);
     String[] names = {"fma", "tensor", "shared", "L2", "DRAM"};
     double[] micros = {
-      work.multiplyAdds / (FMAS_PER_CLOCK * clocks * units.at(REACHED)),
+      work.multiplyAdds / (fmasPerClock(device) * clocks * units.at(REACHED)),
       work.matrixMultiplyAdds == 0
           ? 0
           : 2 * work.matrixMultiplyAdds / (work.matrixTflops * 1e6 * units.at(REACHED) * busy),
@@ -64,5 +61,11 @@ public record CounterTime(double micros, String bound) {
       longest = micros[i] > micros[longest] ? i : longest;
     }
     return new CounterTime(Math.pow(sum, 1 / units.at(OVERLAP)), names[longest]);
+  }
+
+  /** Fused multiply-adds of f32 that a multiprocessor starts in a clock: 128, or 64 on some. */
+  private static double fmasPerClock(DeviceModel device) {
+    double all = device.fp32Tflops() * 1e6 / 2 / device.boostMhz();
+    return Math.rint(all / device.multiprocessors());
   }
 }

@@ -31,6 +31,18 @@ class CounterTimeTest {
   }
 
   /** 2 · 10¹² operations in bf16 at 88 % of 989 TFLOP/s. */
+  /** 64 multiply-adds in a clock of an SM there, 128 elsewhere. */
+  @Test
+  void nothingIsFasterThanTheDataSheetSays() {
+    for (DeviceModel device : DeviceCatalogue.ALL) {
+      double macs = 1e12;
+      double least = 2 * macs / (device.fp32Tflops() * 1e6);
+      assertThat(CounterTime.of(new CounterTime.Work(macs, 0, 0, 0, 0, 0), 1, device).micros())
+          .as(device.name())
+          .isBetween(0.99 * least, 1.5 * least);
+    }
+  }
+
   @Test
   void tensorCoresAtTheirRate() {
     CounterTime time =

@@ -50,8 +50,7 @@ public final class GemmSpace {
     List<GemmSketch<?>> sketches = sketches(workload, target, multiprocessors);
     if (sketches.isEmpty()) {
       throw new UserError(
-          String.format(
-              Locale.ROOT, "no kernel computes %s on %s", workload.key(), target.name()));
+          String.format(Locale.ROOT, "no kernel computes %s on %s", workload.key(), target.name()));
     }
     return new Space(List.copyOf(sketches));
   }
