@@ -270,6 +270,8 @@ final class CliTest {
         "run m n | 'n'",
         "run m --fast | --fast",
         "run m --target gpu | 'gpu' is not one of auto, cpu, sim, sm_75",
+        "run m --target sm_90 | sm_90a; take sm_90a",
+        "run m --target A100 | A100 SXM 80 GB is sm_80",
         "run m --precision f8 | 'f8' is not one of f32, tf32, f16, bf16",
         "run m --batch 0 | --batch 0",
         "run m --batch many | 'many'",

@@ -149,7 +149,8 @@ record RunInput(float[] values, int rows, List<Long> leading) {
               + rows
               + " rows of "
               + features
-              + " features come out");
+              + " features come out"
+              + (request.input() == null ? "; give the rows that it belongs to as --input" : ""));
     }
     if (!array.type().isFloat()) {
       throw new UserError(

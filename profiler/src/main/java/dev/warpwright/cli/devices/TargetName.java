@@ -1,5 +1,6 @@
 package dev.warpwright.cli.devices;
 
+import dev.warpwright.target.DeviceCatalogue;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -35,9 +36,28 @@ public enum TargetName {
       throw new TypeConversionException(
           String.format(
               Locale.ROOT,
-              "'%s' is not one of %s",
+              "'%s' is not one of %s%s",
               value,
-              Arrays.stream(values()).map(TargetName::text).collect(Collectors.joining(", "))));
+              Arrays.stream(values()).map(TargetName::text).collect(Collectors.joining(", ")),
+              hint(value)));
+    }
+
+    /** What a device, or a generation without its suffix, is called here. */
+    private static String hint(String value) {
+      String name = value.toLowerCase(Locale.ROOT);
+      if (name.length() < 2) {
+        return "";
+      }
+      for (TargetName target : values()) {
+        if (target.text().equals(name + "a")) {
+          return "; take " + target.text();
+        }
+      }
+      return DeviceCatalogue.ALL.stream()
+          .filter(device -> device.name().toLowerCase(Locale.ROOT).contains(name))
+          .findFirst()
+          .map(device -> "; " + device.name() + " is " + device.target().name())
+          .orElse("");
     }
   }
 }
