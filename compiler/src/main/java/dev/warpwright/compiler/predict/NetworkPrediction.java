@@ -58,7 +58,10 @@ public final class NetworkPrediction {
         LeastTime.of(
             flops(kernel, scalars),
             rate,
-            TileTraffic.of(kernel.function(), scalars).compulsoryBytes(),
+            // What stays in the kernel need not go to memory.
+            kernel.function().buffers().stream()
+                .mapToDouble(buffer -> TileTraffic.bytes(buffer, scalars))
+                .sum(),
             device.dramGBs() * 1e9));
   }
 
