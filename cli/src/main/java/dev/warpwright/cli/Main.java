@@ -44,6 +44,7 @@ import dev.warpwright.cli.tuning.PerfAction;
 import dev.warpwright.cli.tuning.PerfCommand;
 import dev.warpwright.cli.tuning.TuneAction;
 import dev.warpwright.cli.tuning.TuneCommand;
+import dev.warpwright.cli.tuning.TuningDevice;
 import java.io.PrintStream;
 import java.util.List;
 
@@ -86,7 +87,7 @@ public final class Main {
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
-        new TuneCommand(new TuneAction(), new NetworkTune(), JobFolder::ofUser),
+        new TuneCommand(new TuneAction(), new NetworkTune(), Main::jobs),
         new PerfCommand(new PerfAction(), new NetworkPerf()),
         new ExplainCommand(new ExplainAction(), new NetworkExplain()),
         new AcceptCommand(new AcceptAction()),
@@ -101,5 +102,11 @@ public final class Main {
         new ShapesCommand(new ShapesAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
+  }
+
+  /** Where jobs are kept; refused where a job would fail for want of a GPU, and nobody looks. */
+  private static JobFolder jobs() {
+    TuningDevice.find();
+    return JobFolder.ofUser();
   }
 }
