@@ -19,6 +19,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The list of passes: each says before → after, has a golden text of what it makes of a program,
@@ -186,5 +188,29 @@ class PassListTest {
     }
     assertThat(file).as("run with -Dgoldens.update=true if that is meant").exists();
     assertThat(text).as(name).isEqualTo(Files.readString(file));
+  }
+
+  /** The table of {@code docs/architecture.md} names the passes of each list in their order. */
+  @ParameterizedTest
+  @ValueSource(strings = {"flow/Lowering", "simt/SimtLowering", "host/HostLowering"})
+  void theDocumentHasThePassesInTheirOrder(String file) throws IOException {
+    String name = file.substring(file.indexOf('/') + 1);
+    Matcher row =
+        Pattern.compile("`(?:lower\\.flow\\.)?" + name + "`: ([\\w, ]+)")
+            .matcher(Files.readString(Path.of("../docs/architecture.md")));
+    assertThat(row.find()).as("a row of %s", name).isTrue();
+    String source = Files.readString(SOURCES.resolve(file + ".java"));
+    List<String> told = new ArrayList<>();
+    Matcher calls =
+        Pattern.compile("\\b([A-Z]\\w+)\\.(?:apply|kernel)\\(|tell\\(\"(\\w+)\"").matcher(source);
+    while (calls.find()) {
+      told.add(calls.group(1) == null ? calls.group(2) : calls.group(1));
+    }
+    List<String> passes = List.of(row.group(1).strip().split(", "));
+    assertThat(told).containsAll(passes);
+    assertThat(passes).containsAll(told.stream().distinct().toList());
+    assertThat(passes.stream().map(told::indexOf).toList())
+        .as("the order of %s", passes)
+        .isSorted();
   }
 }
