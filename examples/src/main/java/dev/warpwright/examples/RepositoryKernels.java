@@ -1,10 +1,9 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.compiler.CompiledModel;
-import dev.warpwright.compiler.Device;
-import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.ir.Kernel;
@@ -31,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -244,13 +244,17 @@ public record RepositoryKernels(Path folder, long seed) {
     }
   }
 
-  /** The kernels of a network, compiled for the newest target. */
+  /** A network as one kernel for the newest target, whether or not one a layer is faster. */
   public List<MutationSubject> network(String name, Precision precision) {
     Path file = folder.resolve("models").resolve(name).resolve("model.onnx");
-    try (Device gpu = new SimulatedDevice(GpuTarget.SM_90A);
-        CompiledModel model = Warpwright.load(file).compile(gpu, precision)) {
-      return MutationSubject.of(name + " in " + precision.text(), model.program(ROWS), ROWS, seed);
-    }
+    CompiledProgram program =
+        NetworkCompiler.alternatives(Warpwright.load(file).graph(), GpuTarget.SM_90A, precision)
+            .stream()
+            .map(way -> way.compile().get())
+            .flatMap(Optional::stream)
+            .findFirst()
+            .orElseThrow();
+    return MutationSubject.of(name + " in " + precision.text(), program, ROWS, seed);
   }
 
   /** Products out of schedules. */

@@ -139,7 +139,9 @@ public record MutationSubject(
               scalars(kernel, rows),
               run(network, kernel, rows, seed),
               () ->
+                  // Of a program for one number of rows there are no others.
                   OTHER_ROWS.stream()
+                      .filter(count -> network.fixedRows().isEmpty())
                       .map(
                           count ->
                               new Shape("rows=" + count, kernel, run(network, kernel, count, seed)))
