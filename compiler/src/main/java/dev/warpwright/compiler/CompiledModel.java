@@ -323,7 +323,8 @@ public final class CompiledModel implements AutoCloseable {
     }
     int below = Integer.highestOneBit(rows - 1);
     int step = rows <= 16 ? 16 : below < 128 ? 2 * below : below / 4;
-    return Math.multiplyExact(Math.ceilDiv(rows, step), step);
+    long padded = (long) Math.ceilDiv(rows, step) * step;
+    return padded > Integer.MAX_VALUE ? rows : (int) padded;
   }
 
   /** Source of the kernels for a row count, for GPU devices. */

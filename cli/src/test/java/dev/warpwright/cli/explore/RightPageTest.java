@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Route;
+import com.microsoft.playwright.options.LoadState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -177,6 +178,8 @@ final class RightPageTest extends PageTest {
   void fieldsKeepTheirLimits() {
     page.navigate(address() + "#device=M=256&N=256&K=256");
     page.getByText("256 × 256 × 256, bf16: at least").waitFor();
+    // What the page asks for by itself comes after the text.
+    page.waitForLoadState(LoadState.NETWORKIDLE);
     List<String> asked = new ArrayList<>();
     page.onRequest(request -> asked.add(request.url()));
     for (String value : List.of("0", "-1", "1.5", "", "1000001")) {
