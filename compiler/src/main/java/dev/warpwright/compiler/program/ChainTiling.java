@@ -1,15 +1,11 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.FormulaReads;
 import dev.warpwright.compiler.stages.Partition;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
@@ -333,38 +329,17 @@ record ChainTiling(
       }
       columns = ColumnParts.part(columns, most);
     }
-    Set<Expr.Load> rows = new HashSet<>();
-    boolean[] found = {false, false};
-    Walk.statements(
-        group.func().body(),
-        s -> {
-          if (s instanceof Stmt.Block block && block.name().equals(map.block())) {
-            Walk.expressions(
-                block,
-                e -> {
-                  if (e instanceof Expr.Load load) {
-                    boolean global = load.buffer().scope() == Scope.GLOBAL;
-                    boolean isRow = group.func().buffers().contains(load.buffer());
-                    if (global && isRow && load.buffer().hasConstantShape()) {
-                      rows.add(load);
-                    } else if (load.buffer().dtype() == DType.F32 && !isRow) {
-                      found[0] = true;
-                    }
-                  } else if (e instanceof Expr.Call call && call.op() != MathOp.FMA) {
-                    found[1] = true;
-                  }
-                });
-          }
-        });
-    long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
+    FormulaReads reads = FormulaReads.of(group, map);
+    int rows = reads.columns();
+    long others = rows == 0 ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
     // Of what is added to accumulators, ptxas holds a part at a time; the more it has, the more.
-    long added = rows.size() * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
+    long added = rows * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
-        + (found[0]
-            ? columns / 2 + (rows.isEmpty() ? 0 : added)
-            : operand(columns, map.to().dtype()) + rows.size() * columns / 4)
+        + (reads.sums()
+            ? columns / 2 + (rows == 0 ? 0 : added)
+            : operand(columns, map.to().dtype()) + rows * columns / 4)
         + others
-        + (found[1] ? FUNCTION_REGISTERS / (found[0] ? 1 : 2) : 0);
+        + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
   }
 
   /**

@@ -230,29 +230,6 @@ final class ColumnVectors {
 
   /** A value of the map for the element in that register. */
   Expr of(Expr value, Expr register) {
-    if (vectors.isEmpty()) {
-      return value;
-    }
-    Expr number = Exprs.i32(0);
-    long weight = 1;
-    long registers = 1;
-    for (Digit digit : layout.registerDigits()) {
-      if (columns.contains(digit)) {
-        Expr place = Exprs.mod(Exprs.div(register, registers), digit.extent());
-        number = Exprs.add(number, Exprs.mul(place, weight));
-        weight *= digit.extent();
-      }
-      registers *= digit.extent();
-    }
-    Expr element = number;
-    return new Rewriter() {
-      @Override
-      public Expr expr(Expr e) {
-        if (e instanceof Expr.Load load && vectors.get(load) instanceof Buffer vector) {
-          return new Expr.Load(vector, List.of(element));
-        }
-        return super.expr(e);
-      }
-    }.expr(value);
+    return RowInputs.loaded(value, register, vectors, layout, columns);
   }
 }

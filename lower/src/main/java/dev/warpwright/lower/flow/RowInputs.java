@@ -134,6 +134,20 @@ final class RowInputs {
 
   /** A value of the map for the element in that register. */
   Expr of(Expr value, Expr register) {
+    return loaded(value, register, vectors, layout, rows);
+  }
+
+  /**
+   * A value whose loads were made ahead, for the element in that register.
+   *
+   * @param vectors where what was loaded is, numbered by these digits of a register's number
+   */
+  static Expr loaded(
+      Expr value,
+      Expr register,
+      Map<Expr.Load, Buffer> vectors,
+      FragmentLayout layout,
+      List<Digit> digits) {
     if (vectors.isEmpty()) {
       return value;
     }
@@ -141,7 +155,7 @@ final class RowInputs {
     long weight = 1;
     long registers = 1;
     for (Digit digit : layout.registerDigits()) {
-      if (rows.contains(digit)) {
+      if (digits.contains(digit)) {
         Expr place = Exprs.mod(Exprs.div(register, registers), digit.extent());
         number = Exprs.add(number, Exprs.mul(place, weight));
         weight *= digit.extent();
