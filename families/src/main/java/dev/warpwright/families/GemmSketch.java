@@ -9,6 +9,7 @@ import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Sketch;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param <C> the decisions of the family
  */
 public abstract class GemmSketch<C> implements Sketch {
+  private static final Pattern NUMBER = Pattern.compile("[0-9]+");
+
   protected final GemmWorkload workload;
   protected final GpuTarget target;
 
@@ -66,7 +69,7 @@ public abstract class GemmSketch<C> implements Sketch {
     String problem = problem(config);
     if (problem != null) {
       // Problems differ in numbers; what is left without them is what they are counted by.
-      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+      throw new Rejected(NUMBER.matcher(problem).replaceAll("#"), problem);
     }
     return new Plan(
         features(config),

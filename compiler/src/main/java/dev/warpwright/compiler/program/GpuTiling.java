@@ -30,9 +30,9 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
   private static final int TILE_REGISTERS = 32;
 
   /** A thread's tile: each of its elements is read once for so many products. */
-  private static final int[][] TILES = {{16, 8}, {8, 8}, {8, 16}};
+  private static final int[][] TILES = {{8, 8}, {16, 8}, {8, 16}};
 
-  private static final int[] THREADS_OF_TILES = {128, 256, 64};
+  private static final int[] THREADS_OF_TILES = {256, 128, 64};
   private static final int MOST_ROWS = 512;
   private static final int DEPTH = 64;
 
@@ -41,9 +41,6 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
 
   /** Of a multiprocessor, so that some multiply while others wait. */
   private static final int ENOUGH_WARPS = 8;
-
-  /** For which a weight is read from the second-level cache once: half of what that delivers. */
-  private static final int ENOUGH_ROWS = 64;
 
   GpuTiling(int rows, int threads, int depth) {
     this(rows, threads, depth, 0);
@@ -54,7 +51,9 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
    *
    * <p>Shared memory delivers 32 words a cycle, in which 128 products are computed: a thread with 8
    * × 8 elements waits for their 16 words as long as it multiplies, one with 16 × 8 three quarters
-   * of it.
+   * of it, but has no registers left to read ahead. Many rows a block read weights seldom. On an
+   * H200, 64 × 4, 2²⁰ rows: 8 × 8 by 256, 128 and 64 threads took 863, 1045 and 1140 us, 16 × 8 by
+   * 128 threads 1283 us (docs/benchmarks/2026-11-23-every-way.md).
    */
   static List<GpuTiling> tiles(StageGroup group, GpuTarget target) {
     long columns = Math.max(16, group.liveColumns());
@@ -69,7 +68,7 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
       }
     }
     list.removeIf(t -> t.blocks(group, target) * t.threads < SCHEDULERS * GpuTarget.WARP_SIZE);
-    list.sort(Comparator.comparing(t -> t.idleness(group, target)));
+    list.sort(Comparator.comparing(t -> !t.hasEnoughWarps(group, target)));
     return list;
   }
 
@@ -81,14 +80,8 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
     return Math.min(minBlocks(group), target.sharedPerSm() / (bytes + SHARED_OF_BLOCK));
   }
 
-  /**
-   * How much of a multiprocessor waits: 0 if another block multiplies while one is at a barrier or
-   * reads weights, and these serve rows enough; 1 if there are warps enough; 2 if not.
-   */
-  private int idleness(StageGroup group, GpuTarget target) {
-    long blocks = blocks(group, target);
-    boolean enough = blocks * threads >= ENOUGH_WARPS * GpuTarget.WARP_SIZE;
-    return enough ? blocks > 1 && rows >= ENOUGH_ROWS ? 0 : 1 : 2;
+  private boolean hasEnoughWarps(StageGroup group, GpuTarget target) {
+    return blocks(group, target) * threads >= ENOUGH_WARPS * GpuTarget.WARP_SIZE;
   }
 
   /** What plan says of a thread's tile, behind the rest. */

@@ -72,8 +72,7 @@ public final class HopperLimits {
     }
     long sums = sumRegisters(workload, config);
     if (sums > MAX_SUMS) {
-      return String.format(
-          Locale.ROOT, "sums of %d registers of a thread, at most %d fit", sums, MAX_SUMS);
+      return "sums of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
     }
     if (config.isPaired()) {
       String pair = pairProblem(workload, config);

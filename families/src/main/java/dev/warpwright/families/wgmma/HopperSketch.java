@@ -17,7 +17,6 @@ import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
@@ -58,10 +57,14 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private static final int PRODUCER_REGISTERS = 24;
 
   private final HopperModel model;
+  private final long[] heights;
+  private final long[] widths;
 
   public HopperSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     super(workload, target, multiprocessors);
     model = new HopperModel(Calibration.of(target));
+    heights = heights();
+    widths = widths();
   }
 
   @Override
@@ -120,15 +123,15 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
       throw new Rejected(
           "registers",
-          String.format(
-              Locale.ROOT,
-              "%d sums, %d of an instruction, and %d other registers; a thread has %d, and may get"
-                  + " %d",
-              sums,
-              instruction,
-              others,
-              each,
-              consumer));
+          sums
+              + " sums, "
+              + instruction
+              + " of an instruction, and "
+              + others
+              + " other registers; a thread has "
+              + each
+              + ", and may get "
+              + consumer);
     }
   }
 
@@ -140,13 +143,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     int consumers;
     if (swapped) {
       // The product's rows are columns of the result.
-      columns = number(d, "tileM", few());
+      columns = number(d, "tileM", heights);
       rows = number(d, "tileN", 64, 128, 192, 256);
       consumers = consumers(d, rows);
     } else {
       rows = number(d, "tileM", 64, 128, 192, 256);
       consumers = consumers(d, rows);
-      columns = number(d, "tileN", wide());
+      columns = number(d, "tileN", widths);
     }
     int tileM = swapped ? columns : rows;
     int tileN = swapped ? rows : columns;
@@ -239,7 +242,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   /** Heights of tiles for few rows: no more than twice what there is. */
-  private long[] few() {
+  private long[] heights() {
     int granule = workload.layout().transposedA() ? 16 : 8;
     return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
@@ -251,7 +254,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    * Widths of tiles. Those that are odd multiples of 8 may fill the last wave; operands stored
    * along columns cannot have them, nor can bytes.
    */
-  private long[] wide() {
+  private long[] widths() {
     boolean alongColumns =
         !workload.layout().transposedB() || isOfBytes() || workload.epilogue().glu();
     long[] options =
@@ -283,7 +286,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     if (possible.isEmpty()) {
       throw new Rejected(
           "shared memory",
-          String.format(Locale.ROOT, "two stages of %d x %d x %d do not fit", tileM, tileN, tileK));
+          "two stages of " + tileM + " x " + tileN + " x " + tileK + " do not fit");
     }
     // Fewer stages than fit are rarely better: the greatest five, the greatest first.
     return Math.toIntExact(

@@ -1,6 +1,5 @@
 package dev.warpwright.tune.space;
 
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -24,7 +23,11 @@ public interface Decisions {
 
   /** One of the numbers. */
   default long choose(String name, long... options) {
-    return options[pick(name, Arrays.stream(options).mapToObj(Long::toString).toList())];
+    String[] words = new String[options.length];
+    for (int i = 0; i < options.length; i++) {
+      words[i] = Long.toString(options[i]);
+    }
+    return options[pick(name, List.of(words))];
   }
 
   /** Yes or no. */

@@ -15,12 +15,21 @@ public record Features(List<String> names, double[] values, double predictedUs) 
     names = List.copyOf(names);
     values = values.clone();
     if (names.size() != values.length
-        || !Arrays.stream(values).allMatch(Double::isFinite)
+        || !areFinite(values)
         || !(predictedUs > 0)
         || Double.isInfinite(predictedUs)) {
       throw new IllegalArgumentException(
           names + " = " + Arrays.toString(values) + ", " + predictedUs + " us");
     }
+  }
+
+  private static boolean areFinite(double[] values) {
+    for (double value : values) {
+      if (!Double.isFinite(value)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override

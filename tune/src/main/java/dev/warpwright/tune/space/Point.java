@@ -20,7 +20,13 @@ public record Point(List<Choice> choices) {
     }
 
     private static void requireWord(String text) {
-      if (text.isEmpty() || text.chars().anyMatch(c -> c == '=' || c < '!' || c > '~')) {
+      // A loop: hundreds of thousands of choices are made before a kernel is.
+      boolean word = !text.isEmpty();
+      for (int i = 0; i < text.length(); i++) {
+        char c = text.charAt(i);
+        word &= c != '=' && c >= '!' && c <= '~';
+      }
+      if (!word) {
         throw new IllegalArgumentException(
             "a choice is written in visible ASCII letters without '=': \"" + text + "\"");
       }
