@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  */
 class WarpCodeTest {
   private static final long SEED = Long.getLong("seed", 85);
-  private static final int RANDOM_KERNELS = Integer.getInteger("kernels", 160);
+  private static final int RANDOM_KERNELS = Integer.getInteger("kernels", 96);
 
   @Test
   void randomKernels() {

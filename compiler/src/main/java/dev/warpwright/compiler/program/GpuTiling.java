@@ -32,6 +32,9 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
   /** A thread's tile: each of its elements is read once for so many products. */
   private static final int[][] TILES = {{8, 8}, {16, 8}, {8, 16}};
 
+  /** Columns that a thread reads at once. */
+  private static final int VECTOR = 4;
+
   private static final int[] THREADS_OF_TILES = {256, 128, 64};
   private static final int MOST_ROWS = 512;
   private static final int DEPTH = 64;
@@ -68,6 +71,7 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
       }
     }
     list.removeIf(t -> t.blocks(group, target) * t.threads < SCHEDULERS * GpuTarget.WARP_SIZE);
+    list.removeIf(t -> !group.products().stream().allMatch(product -> t.isSpread(product.n())));
     list.sort(Comparator.comparing(t -> !t.hasEnoughWarps(group, target)));
     return list;
   }
@@ -146,6 +150,11 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
     return across;
   }
 
+  /** Whether each of the threads side by side has as many columns: 352 are too odd for 16. */
+  private boolean isSpread(long cols) {
+    return cols % ((long) VECTOR * across(cols)) == 0;
+  }
+
   private long rowsOfThread(long cols) {
     return Math.max(1, rows * across(cols) / threads);
   }
@@ -197,20 +206,20 @@ record GpuTiling(int rows, int threads, int depth, int columns) {
           .with("instr", "fma")
           .with("threadsN", across)
           .with("threadsM", Math.min(threads / across, rows))
-          .with("vec", 4)
+          .with("vec", VECTOR)
           .with("vecK", along(rowsOfThread(cols)))
           .with("spread", 1);
     }
     if (fma) {
       int across = 32;
-      while (cols % (4L * across) != 0) {
+      while (cols % ((long) VECTOR * across) != 0) {
         across /= 2;
       }
       return Attrs.NONE
           .with("instr", "fma")
           .with("threadsN", across)
           .with("threadsM", Math.min(threads / across, rows))
-          .with("vec", 4);
+          .with("vec", VECTOR);
     }
     int warps = threads / 32;
     int down = Math.min(warps, rows / 16);
