@@ -21,7 +21,9 @@ else
 fi
 out=model/build/fuzz
 mkdir -p "$out/findings"
-./mvnw -q -Pfuzz -pl model -am test-compile dependency:build-classpath \
+. .mvn/compiled.sh
+skip_compiled model
+./mvnw -q -Pfuzz -pl model -am ${skip[@]+"${skip[@]}"} test-compile dependency:build-classpath \
   -DincludeScope=test -Dmdep.outputFile=build/classpath >&2
 classpath=$(printf '%sbuild/classes:' "$PWD"/*/):$PWD/model/build/test-classes:$(<model/build/classpath)
 status=0

@@ -17,7 +17,10 @@ if [[ -z ${CLASSES-} ]]; then
   JAVA_HOME=$(find_jdk)
   export JAVA_HOME
   JAVA=$JAVA_HOME/bin/java
-  ./mvnw -q -pl cli -am test-compile dependency:build-classpath -DincludeScope=test -Dmdep.outputFile=build/classpath >&2
+  . .mvn/compiled.sh
+  skip_compiled cli
+  ./mvnw -q -pl cli -am ${skip[@]+"${skip[@]}"} test-compile dependency:build-classpath -DincludeScope=test \
+    -Dmdep.outputFile=build/classpath >&2
   classpath=$(printf '%s/build/classes:' "$PWD"/*)$(printf '%s/build/test-classes:' "$PWD/text" "$PWD/cli")$(<cli/build/classpath)
 else
   CLASSES=$(cd "$CLASSES" && pwd)
