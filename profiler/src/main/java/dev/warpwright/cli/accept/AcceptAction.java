@@ -110,7 +110,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
                 progress,
                 start)) {
       List<AcceptResult> results = request.figures().stream().map(run::measure).toList();
-      return report(here, results, (System.nanoTime() - start) * 1e-9);
+      return report(here, request.seed(), results, (System.nanoTime() - start) * 1e-9);
     }
   }
 
@@ -122,7 +122,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
     private final TestedAgain again;
     private final Progress progress;
     private final long start;
-    private final Map<GemmWorkload, KernelReport> measured = new HashMap<>();
+    private final Map<AcceptKernels.Asked, KernelReport> measured = new HashMap<>();
     private @Nullable Bench device;
 
     Run(
@@ -172,15 +172,16 @@ public final class AcceptAction implements Action<AcceptRequest> {
 
     private AcceptLine line(AcceptanceFigure figure, GemmWorkload workload) {
       String name = workload.key().text();
-      KernelReport report = measured.get(workload);
+      AcceptKernels.Asked asked = new AcceptKernels.Asked(workload, figure.isUntuned());
+      KernelReport report = measured.get(asked);
       if (report == null && seconds() > request.seconds()) {
         return AcceptLine.failed(name, "not measured: the time was up");
       }
       try {
-        AcceptKernels.Pair pair = kernels.get(workload);
+        AcceptKernels.Pair pair = kernels.get(asked);
         if (report == null) {
           report = bench(pair);
-          measured.put(workload, report);
+          measured.put(asked, report);
           remember(workload, pair.tuned(), report);
         }
         if (report.timing() == null) {
@@ -241,13 +242,14 @@ public final class AcceptAction implements Action<AcceptRequest> {
     }
   }
 
-  private static Report report(TuningDevice here, List<AcceptResult> results, double seconds) {
+  private static Report report(
+      TuningDevice here, long seed, List<AcceptResult> results, double seconds) {
     List<String> lines = new ArrayList<>();
     // Lost figures first.
     results.stream()
         .sorted(Comparator.comparing(AcceptResult::passed))
         .forEach(result -> lines.addAll(result.text()));
-    lines.add(String.format(Locale.ROOT, "%.0f s on %s", seconds, here.name()));
+    lines.add(String.format(Locale.ROOT, "%.0f s on %s, seed %d", seconds, here.name(), seed));
     boolean passed = results.stream().allMatch(AcceptResult::passed);
     return new Report(
         passed,
@@ -255,6 +257,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
         Json.object()
             .with("device", here.name())
             .with("seconds", seconds)
+            .with("seed", seed)
             .with("passed", passed)
             .with("figures", Json.array(results, AcceptResult::json)));
   }

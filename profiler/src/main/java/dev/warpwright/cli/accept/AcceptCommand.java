@@ -7,6 +7,9 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningFiles;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -16,8 +19,9 @@ import picocli.CommandLine.Parameters;
     name = "accept",
     hidden = true,
     description = {
-      "Measure figures of products on the GPU here and say of each whether it is reached:"
-          + " 'accept bench/acceptance.txt'."
+      "Measure figures of products on the GPU here and say of each whether it is reached: 'accept"
+          + " bench/acceptance.txt'. A figure with draw=N draws its products by the seed, and takes"
+          + " the analytic model's kernels for them, as if nothing had been recorded."
     })
 public final class AcceptCommand extends Command {
   private final Action<AcceptRequest> action;
@@ -34,6 +38,12 @@ public final class AcceptCommand extends Command {
       description = "Begin nothing more after so many seconds; default: 480.")
   double seconds = 480;
 
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "Of the products that are drawn; default: the date, as 20261123.")
+  @Nullable Long seed;
+
   public AcceptCommand(Action<AcceptRequest> action) {
     this.action = action;
   }
@@ -46,8 +56,14 @@ public final class AcceptCommand extends Command {
     if (file == null) {
       throw new UserError("no file of figures; 'accept bench/acceptance.txt'");
     }
+    long drawn =
+        seed != null
+            ? seed
+            : Long.parseLong(
+                LocalDate.now(ZoneOffset.UTC).format(DateTimeFormatter.BASIC_ISO_DATE));
     return action.perform(
-        new AcceptRequest(AcceptanceFigure.read(file), TuningFiles.database(database), seconds),
+        new AcceptRequest(
+            AcceptanceFigure.read(file, drawn), drawn, TuningFiles.database(database), seconds),
         progress);
   }
 }

@@ -25,11 +25,18 @@ import org.jspecify.annotations.Nullable;
  * the order in which they are measured.
  */
 final class AcceptKernels implements AutoCloseable {
-  private final Map<GemmWorkload, Future<Pair>> kernels = new LinkedHashMap<>();
+  private final Map<Asked, Future<Pair>> kernels = new LinkedHashMap<>();
   private final ExecutorService threads =
       Executors.newFixedThreadPool(
           Math.max(1, Runtime.getRuntime().availableProcessors() - 1),
           Thread.ofPlatform().daemon().factory());
+
+  /**
+   * A product.
+   *
+   * @param isUntuned whether records are ignored
+   */
+  record Asked(GemmWorkload workload, boolean isUntuned) {}
 
   /**
    * What is measured of a product.
@@ -48,16 +55,19 @@ final class AcceptKernels implements AutoCloseable {
     for (AcceptanceFigure figure : figures) {
       for (GemmWorkload workload : figure.workloads()) {
         kernels.computeIfAbsent(
-            workload, w -> threads.submit(() -> prepare(w, both.contains(w), target, chooser)));
+            new Asked(workload, figure.isUntuned()),
+            asked ->
+                threads.submit(() -> prepare(asked, both.contains(workload), target, chooser)));
       }
     }
   }
 
-  private static Pair prepare(
-      GemmWorkload workload, boolean both, GpuTarget target, GemmChooser chooser) {
-    TunedGemm tuned = chooser.choose(workload);
+  private static Pair prepare(Asked asked, boolean both, GpuTarget target, GemmChooser chooser) {
+    GemmWorkload workload = asked.workload();
+    TunedGemm tuned =
+        asked.isUntuned() ? chooser.chooseUntuned(workload) : chooser.choose(workload);
     compile(tuned.candidate(), target);
-    if (!both) {
+    if (asked.isUntuned() || !both) {
       return new Pair(tuned, null);
     }
     Candidate untuned = chooser.chooseUntuned(workload).candidate();
@@ -79,10 +89,10 @@ final class AcceptKernels implements AutoCloseable {
    *
    * @throws RuntimeException what finding or compiling them threw
    */
-  Pair get(GemmWorkload workload) {
-    Future<Pair> kernel = kernels.get(workload);
+  Pair get(Asked asked) {
+    Future<Pair> kernel = kernels.get(asked);
     if (kernel == null) {
-      throw new IllegalArgumentException("not asked for: " + workload);
+      throw new IllegalArgumentException("not asked for: " + asked);
     }
     try {
       return kernel.get();

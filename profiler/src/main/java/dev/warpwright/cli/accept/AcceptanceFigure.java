@@ -11,15 +11,24 @@ import java.util.List;
 
 /**
  * A figure: ratios of several products, and what they must reach. In a file it begins with a line
- * {@code figure name=bf16-nt of=baseline mean=1.0 least=0.9}, and the lines behind it are its
- * products, {@code gemm MNK=4096}.
+ * {@code figure name=bf16-nt of=peer mean=1.0 least=0.9}, and the lines behind it are its products,
+ * {@code gemm MNK=4096}. With {@code draw=40 dtype=bf16,f16 layout=nt,nn} its products are drawn by
+ * the seed of the run, and nobody's records are used.
  *
  * @param of what is divided by what
+ * @param isUntuned whether our kernel is the analytic model's choice
  * @param mean what the geometric mean must reach
  * @param least what each ratio must reach
+ * @param p5 what 95 of 100 ratios must reach
  */
 record AcceptanceFigure(
-    String name, Ratio of, double mean, double least, List<GemmWorkload> workloads) {
+    String name,
+    Ratio of,
+    boolean isUntuned,
+    double mean,
+    double least,
+    double p5,
+    List<GemmWorkload> workloads) {
   /** What is divided by what. */
   enum Ratio {
     /** The time of the fastest baseline by ours. */
@@ -28,6 +37,8 @@ record AcceptanceFigure(
     UNTUNED
   }
 
+  private static final int MOST_DRAWN = 10_000;
+
   AcceptanceFigure {
     workloads = List.copyOf(workloads);
   }
@@ -35,22 +46,25 @@ record AcceptanceFigure(
   /**
    * Reads a file.
    *
+   * @param seed of what is drawn
    * @throws UserError if it is none, with its line
    */
-  static List<AcceptanceFigure> read(Path file) {
+  static List<AcceptanceFigure> read(Path file, long seed) {
     List<AcceptanceFigure> figures = new ArrayList<>();
     List<GemmWorkload> workloads = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.read(file)) {
       try {
         if (task.what().equals("figure")) {
-          workloads = new ArrayList<>();
-          figures.add(figure(task));
+          figures.add(figure(task, seed));
+          workloads = new ArrayList<>(figures.getLast().workloads);
         } else if (figures.isEmpty()) {
           throw new UserError("a product before the first figure; begin with 'figure name=...'");
         } else {
           AcceptanceFigure last = figures.removeLast();
           workloads.add(PerfCommand.workload(task));
-          figures.add(new AcceptanceFigure(last.name, last.of, last.mean, last.least, workloads));
+          figures.add(
+              new AcceptanceFigure(
+                  last.name, last.of, last.isUntuned, last.mean, last.least, last.p5, workloads));
         }
       } catch (UserError e) {
         throw TaskFile.located(task, e);
@@ -59,13 +73,17 @@ record AcceptanceFigure(
     return List.copyOf(figures);
   }
 
-  private static AcceptanceFigure figure(TaskFile.Task task) {
+  private static AcceptanceFigure figure(TaskFile.Task task, long seed) {
     KeyValues values = new KeyValues(task.arguments());
     String name = values.text("name");
     if (name == null) {
       throw new UserError("a figure without a name; write name=...");
     }
     String of = values.text("of", "peer");
+    boolean isDrawn = values.text("draw") != null;
+    int count = isDrawn ? Math.toIntExact(values.number("draw", 1, MOST_DRAWN)) : 0;
+    List<String> types = List.of(values.text("dtype", "bf16").split(","));
+    List<String> layouts = List.of(values.text("layout", "nt").split(","));
     AcceptanceFigure figure =
         new AcceptanceFigure(
             name,
@@ -74,10 +92,12 @@ record AcceptanceFigure(
               case "untuned" -> Ratio.UNTUNED;
               default -> throw new UserError("of=" + of + ": it is peer or untuned");
             },
+            isDrawn,
             values.decimal("mean", 0),
             values.decimal("least", 0),
-            List.of());
-    values.finish("name, of, mean, least");
+            values.decimal("p5", 0),
+            UnseenGemms.draw(31 * seed + name.hashCode(), count, types, layouts));
+    values.finish("name, of, mean, least, p5, draw, dtype, layout");
     return figure;
   }
 }
