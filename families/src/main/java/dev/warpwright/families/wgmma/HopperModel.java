@@ -74,15 +74,6 @@ public final class HopperModel {
 
   private static final int WARPGROUP = 128;
 
-  /**
-   * The part of the multiprocessors that together draw all that memory gives. On an H200, 1 to 16
-   * rows of weights: 128 blocks 4.7 bytes a picosecond, 112 and 108 blocks 4.1, 80 blocks 2.9.
-   */
-  private static final double SATURATING = 0.9;
-
-  /** From so many bytes on that is what matters; fewer are there before it does. */
-  private static final double STREAMED_BYTES = 16e6;
-
   /** The section of calibrations. */
   public static final String SECTION = "wgmma";
 
@@ -109,10 +100,7 @@ public final class HopperModel {
     double operands = grid.operandBytes();
     double asked = asked(grid);
     double l2 = ((asked + outside(grid)) * busy + operands / steps) / at(L2_BYTES);
-    double dram =
-        (operands + grid.resultBytes())
-            / at(DRAM_BYTES)
-            * unequal(operands, c, shares, multiprocessors);
+    double dram = (operands + grid.resultBytes()) / at(DRAM_BYTES);
     // A stage comes round again after its latency, its copy and its use.
     double latency =
         at(LATENCY)
@@ -176,19 +164,6 @@ public final class HopperModel {
    */
   private static double reached(int cluster) {
     return cluster <= 2 ? 1 : 120.0 / 132;
-  }
-
-  /**
-   * How much longer memory takes because the busiest multiprocessor takes in more than its share:
-   * alone, none takes in more than what so many of them together draw from memory.
-   */
-  private static double unequal(
-      double operands, HopperConfig c, TileGrid.Shares shares, int multiprocessors) {
-    double share =
-        c.division() instanceof WorkDivision.Stream
-            ? 1.0 / multiprocessors
-            : shares.own() / shares.items();
-    return operands < STREAMED_BYTES ? 1 : Math.max(1, SATURATING * multiprocessors * share);
   }
 
   /** Microseconds of a step's instructions: they multiply, and read both operands for it. */
