@@ -202,7 +202,7 @@ class OrderSearchTest {
         new TileProblem(size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadCpuTime();
-    search(problem, CachePolicy.OPTIMAL, 0.2);
+    search(problem, CachePolicy.OPTIMAL, 0.8);
     assertThat((threads.getCurrentThreadCpuTime() - before) / 1e9).isLessThan(5);
   }
 
