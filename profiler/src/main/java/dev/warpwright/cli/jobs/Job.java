@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -101,22 +100,33 @@ public record Job(
 
   /** Its process, if it runs. */
   Optional<ProcessHandle> process() {
-    return ProcessHandle.of(pid)
-        .filter(ProcessHandle::isAlive)
-        .filter(handle -> isThis(handle.info()));
+    return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).filter(this::isThis);
   }
 
   /**
    * Whether a process of the job's number is the job, not one that was given the number since: it
    * began when the job did or, where one of the times is not known, it was told the job's folder.
    */
-  private boolean isThis(ProcessHandle.Info info) {
-    Optional<Instant> began = info.startInstant();
+  private boolean isThis(ProcessHandle handle) {
+    Optional<Instant> began = handle.info().startInstant();
     if (processStart != null && began.isPresent()) {
       return began.get().equals(processStart);
     }
     String told = "-D" + JobFolder.FOLDER + "=" + folder;
-    return Arrays.asList(info.arguments().orElse(new String[0])).contains(told);
+    return arguments(handle).contains(told);
+  }
+
+  /**
+   * What a process was started with. Java knows no more than a page of it, which a class path
+   * fills.
+   */
+  private static List<String> arguments(ProcessHandle handle) {
+    try {
+      Path all = Path.of("/proc", Long.toString(handle.pid()), "cmdline");
+      return List.of(new String(Files.readAllBytes(all), StandardCharsets.UTF_8).split("\0"));
+    } catch (IOException e) {
+      return List.of(handle.info().arguments().orElse(new String[0]));
+    }
   }
 
   /** What became of it. */
