@@ -8,9 +8,9 @@ import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.layers.LayerGemm;
 import dev.warpwright.networks.layers.LayerParts;
 import dev.warpwright.networks.rows.GpuTiling;
-import dev.warpwright.networks.stages.NetworkTimes;
 import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
@@ -65,8 +65,8 @@ record FusionInput(
   }
 
   /** What the families of whole networks are expected to take; empty if nothing is known. */
-  Optional<NetworkTimes> times() {
-    return NetworkTimes.of(network, precision, target, rows);
+  Optional<StrategyTimes> times() {
+    return StrategyTimes.of(network, precision, target, rows);
   }
 
   /** The instruction that multiplies where accumulators are passed through shared memory. */

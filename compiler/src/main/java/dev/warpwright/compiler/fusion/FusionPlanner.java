@@ -2,7 +2,7 @@ package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
-import dev.warpwright.networks.stages.NetworkTimes;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -49,7 +49,7 @@ final class FusionPlanner {
             .filter(Verdict.Fires.class::isInstance)
             .mapToDouble(verdict -> ((Verdict.Fires) verdict).micros())
             .min();
-    Optional<NetworkTimes> times = in.times();
+    Optional<StrategyTimes> times = in.times();
     return times.isEmpty() || oneKernel.isEmpty()
         ? Optional.empty()
         : Optional.of(new FusionTimes(oneKernel.getAsDouble(), times.get().layers(in.layers())));

@@ -11,17 +11,12 @@ import dev.warpwright.families.ffn.MergedGemm;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Param;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
-import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Stage;
-import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.networks.layers.LayerGemm;
 import dev.warpwright.networks.layers.LayerParts;
 import dev.warpwright.networks.layers.LayerParts.Part;
@@ -38,7 +33,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalInt;
 
 /**
@@ -122,26 +116,6 @@ final class MergedBlock {
             second.product().weight(),
             "Y",
             second.result());
-    List<Param> arguments = new ArrayList<>();
-    List<Buffer> zeroed = new ArrayList<>();
-    bound
-        .contents()
-        .forEach(
-            (formal, content) -> {
-              Buffer actual =
-                  switch (content) {
-                    case BoundKernel.Content.Table(List<Integer> values) -> table(values);
-                    case BoundKernel.Content.Random _ ->
-                        Objects.requireNonNull(operands.get(formal.name()), formal.name());
-                    case BoundKernel.Content.Poison _ ->
-                        operands.getOrDefault(formal.name(), scratch(formal));
-                    case BoundKernel.Content.Zero _ -> scratch(formal);
-                  };
-              if (content instanceof BoundKernel.Content.Zero) {
-                zeroed.add(actual);
-              }
-              arguments.add(actual);
-            });
     CompiledKernel compiled =
         new CompiledKernel(
             bound.kernel(),
@@ -157,7 +131,8 @@ final class MergedBlock {
                 config.tileN(),
                 order == WorkOrder.ROWS ? "row by row" : "the first one's first"),
             stages);
-    List<KernelCall> calls = List.of(new KernelCall(compiled, arguments, zeroed));
+    Map<Buffer, Buffer> tables = new FamilyCalls(constants).tables(bound, values -> values);
+    List<KernelCall> calls = List.of(FamilyCalls.call(compiled, bound, operands, tables));
     return new CompiledProgram(
         network,
         precision,
@@ -245,30 +220,5 @@ final class MergedBlock {
       throw unfit();
     }
     return best;
-  }
-
-  private Buffer table(List<Integer> values) {
-    String name = "table" + constants.size();
-    Buffer buffer = Buffer.of(name, DType.I32, Scope.GLOBAL, (long) values.size());
-    constants.add(
-        PackedConstant.plain(
-            new Constant(
-                buffer,
-                ConstantTensor.ofLongs(
-                    name,
-                    List.of((long) values.size()),
-                    values.stream().mapToLong(Integer::longValue).toArray()),
-                false)));
-    return buffer;
-  }
-
-  private static Buffer scratch(Buffer formal) {
-    return new Buffer(
-        formal.name(),
-        formal.dtype(),
-        formal.shape(),
-        formal.scope(),
-        formal.layout(),
-        formal.alignment());
   }
 }

@@ -8,7 +8,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PassRefusal;
 import dev.warpwright.networks.Scheduled;
-import dev.warpwright.networks.stages.NetworkTimes;
+import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
 import java.util.function.Supplier;
@@ -59,7 +59,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       refusal = tooLarge();
     }
     return refusal.isEmpty()
-        ? new Verdict.Fires(in.times().map(NetworkTimes::registers).orElse(Double.NaN))
+        ? new Verdict.Fires(in.times().map(StrategyTimes::registers).orElse(Double.NaN))
         : new Verdict.DoesNotFire(refusal);
   }
 

@@ -3,7 +3,7 @@ package dev.warpwright.compiler.fusion;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.networks.rows.GpuTiling;
-import dev.warpwright.networks.stages.NetworkTimes;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
@@ -29,7 +29,7 @@ final class ThroughShared extends SharedChaining {
     if (!refusal.isEmpty()) {
       return new Verdict.DoesNotFire(refusal);
     }
-    double micros = in.times().map(NetworkTimes::shared).orElse(Double.NaN);
+    double micros = in.times().map(StrategyTimes::shared).orElse(Double.NaN);
     return FusionPlanner.chaining(in).judge(in) instanceof Verdict.Fires(double chained, double _)
         ? new Verdict.Fires(Math.max(micros, chained))
         : new Verdict.Fires(micros);

@@ -3,7 +3,7 @@ package dev.warpwright.compiler.fusion;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.networks.rows.GpuTiling;
-import dev.warpwright.networks.stages.NetworkTimes;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +50,7 @@ final class TilesInRegisters extends SharedChaining {
     if (tilings.stream().noneMatch(tiling -> fills(in, tiling))) {
       return new Verdict.DoesNotFire(in.rows() + " rows are no tile for each SM");
     }
-    return new Verdict.Fires(in.times().map(NetworkTimes::tiles).orElse(Double.NaN));
+    return new Verdict.Fires(in.times().map(StrategyTimes::tiles).orElse(Double.NaN));
   }
 
   @Override

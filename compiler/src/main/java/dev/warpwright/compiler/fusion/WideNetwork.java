@@ -13,7 +13,6 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
@@ -62,6 +61,7 @@ final class WideNetwork {
   private final Set<Buffer> backward = new HashSet<>();
 
   private final List<PackedConstant> made = new ArrayList<>();
+  private final FamilyCalls family = new FamilyCalls(made);
   private List<KernelCall> calls = new ArrayList<>();
 
   private WideNetwork(FusionInput in, GemmKernels products, String why, boolean overlapping) {
@@ -184,16 +184,8 @@ final class WideNetwork {
             kernel.body(),
             kernel.attrs());
     BoundKernel bound = BoundKernel.of(named, java.util.Map.of());
-    java.util.Map<Buffer, Buffer> own = new HashMap<>();
-    bound
-        .contents()
-        .forEach(
-            (buffer, content) -> {
-              if (content instanceof BoundKernel.Content.Table(List<Integer> values)) {
-                own.put(buffer, table(values));
-              }
-            });
-    Chosen made = new Chosen(found.get(), bound, own, new HashMap<>());
+    Chosen made =
+        new Chosen(found.get(), bound, family.tables(bound, values -> values), new HashMap<>());
     chosen.put(workload, made);
     return made;
   }
@@ -211,15 +203,7 @@ final class WideNetwork {
       return kernel.tables();
     }
     if (kernel.backward().isEmpty()) {
-      kernel
-          .bound()
-          .contents()
-          .forEach(
-              (buffer, content) -> {
-                if (content instanceof BoundKernel.Content.Table(List<Integer> values)) {
-                  kernel.backward().put(buffer, table(values.reversed()));
-                }
-              });
+      kernel.backward().putAll(family.tables(kernel.bound(), List::reversed));
     }
     backward.add(layer.result());
     return kernel.backward();
@@ -239,18 +223,6 @@ final class WideNetwork {
     return lists == 1 && tables == 1 && bound.kernel().attrs().getString("division") == null;
   }
 
-  private Buffer table(List<Integer> values) {
-    String name = "table" + made.size();
-    Buffer buffer = Buffer.of(name, DType.I32, Scope.GLOBAL, (long) values.size());
-    ConstantTensor source =
-        ConstantTensor.ofLongs(
-            name,
-            List.of((long) values.size()),
-            values.stream().mapToLong(Integer::longValue).toArray());
-    made.add(PackedConstant.plain(new Constant(buffer, source, false)));
-    return buffer;
-  }
-
   private void call(LayerGemm layer) {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
     Product product = layer.product();
@@ -264,28 +236,8 @@ final class WideNetwork {
     if (layer.ending().residual() != null) {
       operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.ending().residual()));
     }
-    List<Param> arguments = new ArrayList<>();
-    List<Buffer> zeroed = new ArrayList<>();
-    java.util.Map<Buffer, Buffer> tables = tables(layer, kernel);
-    kernel
-        .bound()
-        .contents()
-        .forEach(
-            (formal, content) -> {
-              Buffer actual =
-                  switch (content) {
-                    case BoundKernel.Content.Table _ -> Objects.requireNonNull(tables.get(formal));
-                    case BoundKernel.Content.Random _ -> operand(operands, formal);
-                    case BoundKernel.Content.Poison _ ->
-                        operands.getOrDefault(formal.name(), scratch(formal));
-                    case BoundKernel.Content.Zero _ -> scratch(formal);
-                  };
-              if (content instanceof BoundKernel.Content.Zero) {
-                zeroed.add(actual);
-              }
-              arguments.add(actual);
-            });
-    calls.add(new KernelCall(compiled(layer, kernel), arguments, zeroed));
+    calls.add(
+        FamilyCalls.call(compiled(layer, kernel), kernel.bound(), operands, tables(layer, kernel)));
   }
 
   /** The weights of a gate and of what it lets through, their columns in turns. */
@@ -338,24 +290,6 @@ final class WideNetwork {
 
   private Buffer original(Buffer buffer) {
     return aliases.getOrDefault(buffer, buffer);
-  }
-
-  private static Buffer operand(java.util.Map<String, Buffer> operands, Buffer formal) {
-    Buffer buffer = operands.get(formal.name());
-    if (buffer == null) {
-      throw new IllegalStateException("a product's kernel reads " + formal.name());
-    }
-    return buffer;
-  }
-
-  private static Buffer scratch(Buffer formal) {
-    return new Buffer(
-        formal.name(),
-        formal.dtype(),
-        formal.shape(),
-        formal.scope(),
-        formal.layout(),
-        formal.alignment());
   }
 
   private CompiledKernel compiled(LayerGemm layer, Chosen kernel) {

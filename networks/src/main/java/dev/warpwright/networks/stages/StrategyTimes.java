@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param device where it runs
  * @param rows how many
  */
-public record NetworkTimes(
+public record StrategyTimes(
     NetworkFunction network, Precision precision, DeviceModel device, long rows) {
   private static final double LAUNCH_US = 3;
 
@@ -70,11 +70,11 @@ public record NetworkTimes(
    * Of a network for so many rows, on the largest device of a target; empty where there is no such
    * device, or it has no rate for the precision.
    */
-  public static Optional<NetworkTimes> of(
+  public static Optional<StrategyTimes> of(
       NetworkFunction network, Precision precision, GpuTarget target, long rows) {
     return DeviceCatalogue.largest(target)
         .filter(precision::supportedBy)
-        .map(device -> new NetworkTimes(network, precision, device, rows));
+        .map(device -> new StrategyTimes(network, precision, device, rows));
   }
 
   private double peak() {
