@@ -16,6 +16,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.export;

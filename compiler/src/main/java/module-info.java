@@ -15,12 +15,13 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.compiler;
   exports dev.warpwright.compiler.execute;
+  exports dev.warpwright.compiler.fusion;
   exports dev.warpwright.compiler.predict;
   exports dev.warpwright.compiler.program;
   exports dev.warpwright.compiler.records;
-  exports dev.warpwright.compiler.stages;
 }

@@ -72,6 +72,9 @@ final class LayersTest {
                   "tune",
                   "families")),
           entry("graph", Set.of("base", "ir", "workload")),
+          entry(
+              "networks",
+              Set.of("base", "ir", "target", "workload", "schedule", "lower", "perf", "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
           entry(
               "compiler",
@@ -91,6 +94,7 @@ final class LayersTest {
                   "tune",
                   "families",
                   "graph",
+                  "networks",
                   "model")),
           entry(
               "verify",
@@ -183,6 +187,7 @@ final class LayersTest {
                   "families",
                   "measure",
                   "graph",
+                  "networks",
                   "model",
                   "compiler",
                   "export",

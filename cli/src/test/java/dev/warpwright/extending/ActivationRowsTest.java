@@ -9,7 +9,7 @@ import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.export.CudaExport;
 import dev.warpwright.families.ScheduledGemm;

@@ -1,11 +1,11 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.compiler.program.ProductSchedule;
 import dev.warpwright.jvm.BoundFunction;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.HostFunction;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.jvm.Rehearsal;
+import dev.warpwright.networks.rows.ProductSchedule;
 import dev.warpwright.target.HostTarget;
 import java.util.List;
 

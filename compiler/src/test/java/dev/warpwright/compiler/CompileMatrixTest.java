@@ -2,8 +2,8 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.CompileRequest;

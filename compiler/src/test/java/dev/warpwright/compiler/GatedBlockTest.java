@@ -2,11 +2,11 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.PackedConstant;
-import dev.warpwright.compiler.program.WideStrategy;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.fusion.Alternative;
+import dev.warpwright.compiler.fusion.FusionTimes;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
 import dev.warpwright.compiler.program.PackedConstant;
-import dev.warpwright.compiler.stages.FusionTimes;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;

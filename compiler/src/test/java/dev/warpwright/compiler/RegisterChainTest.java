@@ -3,9 +3,10 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.fusion.Alternative;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
@@ -86,9 +87,8 @@ class RegisterChainTest {
   @Test
   void everyWayHasANameOfItsOwnAndTheFirstIsTaken() {
     Graph graph = graph("mlp:64,64,64:relu", true);
-    List<NetworkCompiler.Alternative> ways =
-        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
-    assertThat(ways).extracting(NetworkCompiler.Alternative::name).doesNotHaveDuplicates();
+    List<Alternative> ways = NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    assertThat(ways).extracting(Alternative::name).doesNotHaveDuplicates();
     assertThat(ways.getFirst().name()).startsWith("register chaining consumers=");
     assertThat(ways.getLast().name()).isEqualTo("shared chaining");
     CompiledKernel first = ways.getFirst().compile().get().orElseThrow().kernels().getFirst();
@@ -150,8 +150,7 @@ class RegisterChainTest {
   @Test
   void whatCompilesToSomethingElseIsPassedOver() {
     Graph graph = graph("mlp:64,64,64:relu", true);
-    List<NetworkCompiler.Alternative> ways =
-        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    List<Alternative> ways = NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
     List<String> asked = new ArrayList<>();
     String taken =
         taken(
@@ -189,7 +188,7 @@ class RegisterChainTest {
             .kernel());
   }
 
-  private static String text(NetworkCompiler.Alternative way) {
+  private static String text(Alternative way) {
     return IrPrinter.text(way.compile().get().orElseThrow().kernels().getFirst().kernel());
   }
 

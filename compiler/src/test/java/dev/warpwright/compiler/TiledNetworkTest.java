@@ -3,10 +3,10 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.execute.SimulatedExecutable;
+import dev.warpwright.compiler.fusion.Alternative;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;

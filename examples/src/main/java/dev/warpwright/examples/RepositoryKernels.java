@@ -2,8 +2,8 @@ package dev.warpwright.examples;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.ir.Kernel;

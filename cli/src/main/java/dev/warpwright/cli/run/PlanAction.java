@@ -9,17 +9,19 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.fusion.FusionTimes;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.NetworkCompiler.Judged;
+import dev.warpwright.compiler.fusion.Verdict;
+import dev.warpwright.compiler.fusion.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.program.WideStrategy;
-import dev.warpwright.compiler.stages.FusionTimes;
-import dev.warpwright.compiler.stages.UnfusedTraffic;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.networks.stages.UnfusedTraffic;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -46,11 +48,13 @@ public final class PlanAction implements Action<ModelRequest> {
         CompiledModel compiled = model.compile(device, precision, 0)) {
       CompiledProgram program = compiled.program(rows);
       ProgramText.write(request.emit(), compiled, rows, progress);
-      Optional<FusionTimes> expected =
-          device.target() instanceof GpuTarget gpu
-              ? NetworkCompiler.expected(model.graph(), gpu, precision, rows)
-              : Optional.empty();
-      return report(request, device, program, rows, expected);
+      Optional<FusionTimes> expected = Optional.empty();
+      List<Judged> judged = List.of();
+      if (device.target() instanceof GpuTarget gpu) {
+        expected = NetworkCompiler.expected(model.graph(), gpu, precision, rows);
+        judged = NetworkCompiler.judged(model.graph(), gpu, precision, rows);
+      }
+      return report(request, device, program, rows, expected, judged);
     }
   }
 
@@ -59,7 +63,8 @@ public final class PlanAction implements Action<ModelRequest> {
       Device device,
       CompiledProgram program,
       int rows,
-      Optional<FusionTimes> expected) {
+      Optional<FusionTimes> expected,
+      List<Judged> judged) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
     long unfused = UnfusedTraffic.bytes(program.network(), scalars);
     UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
@@ -118,6 +123,7 @@ public final class PlanAction implements Action<ModelRequest> {
     if (ways.isEmpty()) {
       expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
+    judged.forEach(one -> lines.append(strategy(one)));
     List<Json> alternatives = new ArrayList<>();
     alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));
     alternatives.add(alternative("a kernel for each stage", stages, unfused));
@@ -159,9 +165,38 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("bytesSaved", unfused - fused)
             .with("oneKernelUs", expected.map(FusionTimes::oneKernel).orElse(Double.NaN))
             .with("gemmPerLayerUs", expected.map(FusionTimes::layers).orElse(Double.NaN))
+            .with("strategies", Json.array(judged, PlanAction::json))
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
+  }
+
+  /** What a rule of the planner says, a line each. */
+  private static String strategy(Judged judged) {
+    return String.format(
+        Locale.ROOT,
+        "%n  strategy %s: %s",
+        judged.strategy(),
+        switch (judged.verdict()) {
+          case Verdict.Fires(double micros, double _) ->
+              Double.isNaN(micros)
+                  ? "fits, nothing is known of the device"
+                  : String.format(Locale.ROOT, "%.1f us expected", micros);
+          case Verdict.LastResort(String reason) -> "the last resort, for " + reason;
+          case Verdict.DoesNotFire(String reason) -> "does not fit, for " + reason;
+        });
+  }
+
+  private static Json json(Judged judged) {
+    Json.Members json =
+        Json.object()
+            .with("strategy", judged.strategy())
+            .with("fits", !(judged.verdict() instanceof Verdict.DoesNotFire));
+    return switch (judged.verdict()) {
+      case Verdict.Fires(double micros, double _) -> json.with("expectedUs", micros);
+      case Verdict.LastResort(String reason) -> json.with("why", reason);
+      case Verdict.DoesNotFire(String reason) -> json.with("why", reason);
+    };
   }
 
   /** Of the launch: where work is given to as many blocks as fit, the tile program has but one. */

@@ -24,12 +24,18 @@ public record CompiledKernel(
     String strategy,
     String why,
     List<String> stages) {
+  /** The strategy that keeps activations in registers from layer to layer. */
+  public static final String REGISTER_CHAINING = "register chaining";
+
+  /** The strategy that passes them through shared memory. */
+  public static final String SHARED_CHAINING = "shared chaining";
+
   public CompiledKernel {
     stages = List.copyOf(stages);
   }
 
   /** Whether activations stay in registers, so that constants are packed for the tensor cores. */
   public boolean isRegisterChained() {
-    return strategy.equals(GpuKernels.REGISTER_CHAINING);
+    return strategy.equals(REGISTER_CHAINING);
   }
 }

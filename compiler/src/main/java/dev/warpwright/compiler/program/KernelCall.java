@@ -1,8 +1,8 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Param;
+import dev.warpwright.networks.stages.StageGroup;
 import java.util.List;
 
 /**
@@ -13,14 +13,14 @@ import java.util.List;
  *     scratch buffer, or the row count
  * @param zeroed arguments that are zero before the launch
  */
-record KernelCall(CompiledKernel compiled, List<Param> arguments, List<Buffer> zeroed) {
-  KernelCall {
+public record KernelCall(CompiledKernel compiled, List<Param> arguments, List<Buffer> zeroed) {
+  public KernelCall {
     arguments = List.copyOf(arguments);
     zeroed = List.copyOf(zeroed);
   }
 
   /** A kernel that was made of a group, and has its parameters. */
-  static KernelCall of(CompiledKernel compiled, StageGroup group) {
+  public static KernelCall of(CompiledKernel compiled, StageGroup group) {
     return new KernelCall(compiled, group.func().params(), List.of());
   }
 }

@@ -23,7 +23,7 @@ import java.util.Set;
  * for the one before it. Two neighbours overlap or none: an SM goes on with the second one's
  * weights when its blocks of the first are done.
  */
-final class OverlappedCalls {
+public final class OverlappedCalls {
   /** From so many rows on, a launch has more to do than to wait for weights. */
   static final int FEW_ROWS = 64;
 
@@ -35,7 +35,7 @@ final class OverlappedCalls {
    * @param rows that all of them compute
    * @param constants of the program
    */
-  static List<KernelCall> of(
+  public static List<KernelCall> of(
       List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper() || rows > FEW_ROWS) {
       return calls;
@@ -98,7 +98,7 @@ final class OverlappedCalls {
    * The same, but whatever their rows are, neighbours without counters between them begin while the
    * one before ends: those that have no weights to wait for wait where they begin.
    */
-  static List<KernelCall> all(
+  public static List<KernelCall> all(
       List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
     List<KernelCall> result = new ArrayList<>();
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {

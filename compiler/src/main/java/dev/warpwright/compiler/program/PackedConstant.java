@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PackedConstant(Buffer buffer, @Nullable Layout where, Constant constant) {
   /** As the network's function has it. */
-  static PackedConstant plain(Constant constant) {
+  public static PackedConstant plain(Constant constant) {
     return new PackedConstant(constant.buffer(), null, constant);
   }
 }

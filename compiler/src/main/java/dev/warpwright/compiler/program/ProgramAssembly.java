@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Puts kernels together to a program that launches them in order. */
-final class ProgramAssembly {
+public final class ProgramAssembly {
   private ProgramAssembly() {}
 
   /**
@@ -30,7 +30,7 @@ final class ProgramAssembly {
    * @param packed constants of the network that kernels take in another layout, and that layout
    * @param constants in the layouts that kernels take, in order
    */
-  static Program assemble(
+  public static Program assemble(
       NetworkFunction network,
       List<KernelCall> calls,
       Map<Buffer, Buffer> packed,

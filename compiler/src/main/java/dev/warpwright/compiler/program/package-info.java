@@ -1,7 +1,4 @@
-/**
- * From a network's function to a {@link dev.warpwright.ir.Program}: which stages share a kernel,
- * how each kernel is scheduled.
- */
+/** Compiled kernels and the {@link dev.warpwright.ir.Program} that links them. */
 @NullMarked
 package dev.warpwright.compiler.program;
 

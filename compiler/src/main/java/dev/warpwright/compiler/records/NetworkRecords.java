@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What tuning found out about whole networks: the names of {@linkplain
- * dev.warpwright.compiler.program.NetworkCompiler.Alternative alternatives}, as points of records
- * and back.
+ * dev.warpwright.compiler.fusion.Alternative alternatives}, as points of records and back.
  */
 public final class NetworkRecords {
   private static final String STRATEGY = "strategy";

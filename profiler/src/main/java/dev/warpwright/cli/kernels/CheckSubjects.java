@@ -7,7 +7,7 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;

@@ -5,7 +5,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;

@@ -3,7 +3,7 @@ package dev.warpwright.cli.tuning;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkTask;
-import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.LinkedHashMap;
 import java.util.List;

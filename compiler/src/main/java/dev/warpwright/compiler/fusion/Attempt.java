@@ -1,0 +1,21 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of applying a rule.
+ *
+ * @param program null if it turned out not to fit
+ * @param why it fits, or what does not
+ */
+record Attempt(@Nullable CompiledProgram program, String why) {
+  static Attempt refused(String why) {
+    return new Attempt(null, why);
+  }
+
+  Optional<CompiledProgram> made() {
+    return Optional.ofNullable(program);
+  }
+}

@@ -1,0 +1,84 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.registers.ChainTiling;
+import dev.warpwright.networks.registers.RegisterChain;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.target.DeviceCatalogue;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * {@link RegisterChaining} by warpgroups: each carries 64 rows, and wgmma takes weights from shared
+ * memory. For sm_90a, 16-bit operands or tf32, and layers of at most 256 columns, which is what a
+ * thread's registers hold.
+ */
+final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
+  @Override
+  public String name() {
+    return "register chaining by warpgroups";
+  }
+
+  @Override
+  String refusal(FusionInput in) {
+    return ChainTiling.refusal(in.chained(), in.target());
+  }
+
+  @Override
+  String tooLarge() {
+    return "its weights do not fit";
+  }
+
+  @Override
+  List<ChainTiling> tilings(FusionInput in) {
+    return refusal(in).isEmpty()
+        ? ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in))
+        : List.of();
+  }
+
+  @Override
+  List<ChainTiling> measured(FusionInput in) {
+    return tilings(in);
+  }
+
+  @Override
+  String text(ChainTiling tiling) {
+    return tiling.text();
+  }
+
+  @Override
+  Scheduled schedule(FusionInput in, ChainTiling tiling) {
+    return RegisterChain.schedule(in.chained(), tiling);
+  }
+
+  @Override
+  String why(FusionInput in, ChainTiling tiling) {
+    return String.format(
+        Locale.ROOT,
+        "each of %d warpgroups holds activations of %d rows in registers, so only weights"
+            + " pass through shared memory",
+        tiling.consumers(),
+        RegisterChain.ROWS);
+  }
+
+  /** Whether rows take longer to move than to compute, on the largest device of the target. */
+  private static boolean waitsForMemory(FusionInput in) {
+    StageGroup group = in.chained();
+    double bytes = 0;
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Load load) {
+        bytes += load.from().extent(1) * load.from().dtype().bytes();
+      } else if (stage instanceof Store store) {
+        bytes += store.to().extent(1) * store.to().dtype().bytes();
+      }
+    }
+    double flops = 2.0 * group.products().stream().mapToLong(p -> p.n() * p.k()).sum();
+    double moved = bytes;
+    return DeviceCatalogue.largest(in.target())
+        .map(d -> moved / (d.dramGBs() * 1e9) > flops / in.precision().peak(d))
+        .orElse(false);
+  }
+}

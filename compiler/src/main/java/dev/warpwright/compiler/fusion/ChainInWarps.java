@@ -1,0 +1,82 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.registers.WarpChain;
+import dev.warpwright.networks.registers.WarpTiling;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * {@link RegisterChaining} by warps: each carries 16 or 32 rows, and mma.sync takes both operands
+ * from registers. For sm_80 and later in 16 bits; where warpgroups do the same with faster
+ * instructions, only to be measured.
+ */
+final class ChainInWarps extends RegisterChaining<WarpTiling> {
+  /** Ways to measure where warpgroups carry networks, too, and elsewhere. */
+  private static final int FEW = 4;
+
+  private static final int MOST = 6;
+
+  @Override
+  public String name() {
+    return "register chaining by warps";
+  }
+
+  @Override
+  String refusal(FusionInput in) {
+    return in.target().hasHopper()
+        ? "on " + in.target().name() + " warpgroups chain, whose GEMMs are faster"
+        : WarpTiling.refusal(in.chained(), in.target());
+  }
+
+  @Override
+  String tooLarge() {
+    return "its activations take too many registers";
+  }
+
+  @Override
+  List<WarpTiling> tilings(FusionInput in) {
+    return refusal(in).isEmpty()
+        ? WarpTiling.candidates(in.chained(), in.target(), in.sms())
+        : List.of();
+  }
+
+  @Override
+  List<WarpTiling> measured(FusionInput in) {
+    if (!WarpTiling.refusal(in.chained(), in.target()).isEmpty()) {
+      return List.of();
+    }
+    List<WarpTiling> all = WarpTiling.alternatives(in.chained(), in.target(), in.sms());
+    return all.subList(0, Math.min(in.target().hasHopper() ? FEW : MOST, all.size()));
+  }
+
+  @Override
+  String text(WarpTiling tiling) {
+    return tiling.text();
+  }
+
+  @Override
+  Scheduled schedule(FusionInput in, WarpTiling tiling) {
+    return WarpChain.schedule(in.chained(), tiling);
+  }
+
+  @Override
+  String why(FusionInput in, WarpTiling tiling) {
+    int all = in.chained().products().size();
+    long stay = in.chained().products().stream().filter(tiling::stays).count();
+    String weights =
+        stay == all
+            ? "so only weights are in shared memory, where they stay"
+            : String.format(
+                Locale.ROOT,
+                "and %d of %d weights stay in shared memory; the others are read through L1 and L2",
+                stay,
+                all);
+    return String.format(
+        Locale.ROOT,
+        "each of %d warps holds activations of %d rows in registers, %s",
+        tiling.warps(),
+        tiling.rows(),
+        weights);
+  }
+}

@@ -1,0 +1,133 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.networks.stages.StrategyTimes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules, and which is taken: of those that fit the one that is expected to take the least, or
+ * the next where it turns out that its kernels cannot be made.
+ */
+final class FusionPlanner {
+  private static final FusionRule WARPGROUPS = new ChainInWarpgroups();
+  private static final FusionRule WARPS = new ChainInWarps();
+  private static final FusionRule TILES = new TilesInRegisters();
+  private static final FusionRule SHARED = new ThroughShared();
+  private static final FusionRule GEMMS = new GemmPerLayer();
+  private static final FusionRule SIMPLE = new SimpleLayers();
+
+  /** Of two that are expected to take the same, the first is taken. */
+  static final List<FusionRule> RULES = List.of(WARPGROUPS, WARPS, TILES, SHARED, GEMMS, SIMPLE);
+
+  private static final List<FusionRule> ONE_KERNEL = List.of(WARPGROUPS, WARPS, TILES, SHARED);
+
+  /**
+   * Ways as one kernel that stand before those by layers, where these are expected to be slower.
+   */
+  private static final int BESIDE = 4;
+
+  private FusionPlanner() {}
+
+  /** The rule that keeps activations in registers on a target. */
+  static FusionRule chaining(FusionInput in) {
+    return in.target().hasHopper() ? WARPGROUPS : WARPS;
+  }
+
+  /** What is expected of one kernel and of layers; empty if nothing is known of the device. */
+  static Optional<FusionTimes> expected(FusionInput in) {
+    OptionalDouble oneKernel =
+        ONE_KERNEL.stream()
+            .map(rule -> rule.judge(in))
+            .filter(Verdict.Fires.class::isInstance)
+            .mapToDouble(verdict -> ((Verdict.Fires) verdict).micros())
+            .min();
+    Optional<StrategyTimes> times = in.times();
+    return times.isEmpty() || oneKernel.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new FusionTimes(oneKernel.getAsDouble(), times.get().layers(in.layers())));
+  }
+
+  /** The rules that fit, the one that is expected to take the least first. */
+  static List<FusionRule> firing(FusionInput in) {
+    record Firing(FusionRule rule, double weighed) {}
+    List<Firing> firing = new ArrayList<>();
+    List<FusionRule> last = new ArrayList<>();
+    for (FusionRule rule : RULES) {
+      switch (rule.judge(in)) {
+        case Verdict.Fires fires -> firing.add(new Firing(rule, fires.weighed()));
+        case Verdict.LastResort _ -> last.add(rule);
+        case Verdict.DoesNotFire _ -> {}
+      }
+    }
+    firing.sort(Comparator.comparingDouble(Firing::weighed));
+    List<FusionRule> rules = new ArrayList<>(firing.stream().map(Firing::rule).toList());
+    rules.addAll(last);
+    return rules;
+  }
+
+  /** Whether a network is expected to be fastest with a GEMM for each layer. */
+  static boolean isByLayer(FusionInput in) {
+    return firing(in).getFirst() == GEMMS;
+  }
+
+  /** Applies the rules, the presumably fastest first, until one can be. */
+  static CompiledProgram plan(FusionInput in, FusionAttempts attempts) {
+    for (FusionRule rule : firing(in)) {
+      Attempt attempt = rule.apply(in, attempts);
+      if (attempt.program() != null) {
+        return rule instanceof SharedChaining ? orSimple(in, attempt.program()) : attempt.program();
+      }
+      if (rule != GEMMS) {
+        attempts.refused(rule, attempt.why());
+      }
+    }
+    throw new IllegalStateException("no rule fits " + in.network().func().name());
+  }
+
+  /**
+   * One kernel through shared memory, or simple kernels: where a GEMM for each layer would be
+   * faster, but there is none, the two are predicted as they were made.
+   */
+  private static CompiledProgram orSimple(FusionInput in, CompiledProgram one) {
+    if (!expected(in).map(FusionTimes::areLayersFaster).orElse(false)) {
+      return one;
+    }
+    double micros = PredictedTime.micros(one.kernels(), in.network().rows().var(), in.rows());
+    String why =
+        String.format(
+            Locale.ROOT,
+            "one kernel would have too few blocks at work (predicted %.0f us)",
+            micros);
+    CompiledProgram simple = SimpleLayers.apply(in, why).made().orElseThrow();
+    return PredictedTime.micros(simple.kernels(), in.network().rows().var(), in.rows()) < micros
+        ? simple
+        : one;
+  }
+
+  /**
+   * The ways to compute a network, the presumably fastest first.
+   *
+   * @param gemms makes the families' kernels; null for ways of one kernel alone
+   */
+  static List<Alternative> ways(FusionInput in, @Nullable Supplier<GemmKernels> gemms) {
+    List<Alternative> ways = new ArrayList<>();
+    ONE_KERNEL.forEach(rule -> ways.addAll(rule.ways(in, null)));
+    ways.addAll(TilesInRegisters.idle(in));
+    if (gemms != null && GEMMS.judge(in) instanceof Verdict.Fires) {
+      Optional<FusionTimes> expected = expected(in);
+      if (expected.map(FusionTimes::mightLayersBeFaster).orElse(false)) {
+        boolean first = expected.map(FusionTimes::areLayersFaster).orElse(false);
+        ways.addAll(first ? 0 : Math.min(BESIDE, ways.size() - 1), GEMMS.ways(in, gemms));
+      }
+    }
+    return ways;
+  }
+}

@@ -1,0 +1,101 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.workload.Precision;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A GEMM of the families for each layer, tuned or chosen by their own model.
+ *
+ * <pre>
+ * before  load x; h1 = x W1; a1 = act(h1 + b1); h2 = a1 W2; … store y
+ * after   a1 = GEMM with epilogue(x, W1, b1); y = GEMM(a1, W2); …     a launch each
+ *         gate = x W1; up = x W3; h = act(gate) * up                  one GEMM, half as wide a result
+ * </pre>
+ *
+ * <p>Each activation goes to memory and back, at the full rate of the GEMMs. Its kernels are for
+ * one row count, so it must be expected to be faster by {@link FusionTimes#WORTH}.
+ */
+final class GemmPerLayer implements FusionRule {
+  /** Its way to be measured. */
+  static final String NAME = "GEMM per layer";
+
+  /** The same with launches that overlap, however many rows they have. */
+  private static final String OVERLAPPING = NAME + " overlap=1";
+
+  /** Whether a way is one of this rule's, and so for one row count. */
+  static boolean makes(String way) {
+    return way.equals(NAME) || way.equals(OVERLAPPING);
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public Verdict judge(FusionInput in) {
+    if (in.gemms().isEmpty()) {
+      return new Verdict.DoesNotFire(
+          in.precision() == Precision.TF32
+              ? "GEMMs of the families cut operands off to tf32, which several layers do not bear"
+              : "the families compute none of its GEMMs");
+    }
+    double micros = in.times().map(times -> times.layers(in.layers())).orElse(Double.NaN);
+    return new Verdict.Fires(micros, micros / FusionTimes.WORTH);
+  }
+
+  @Override
+  public Attempt apply(FusionInput in, FusionAttempts attempts) {
+    GemmKernels gemms = attempts.gemms();
+    if (gemms == null) {
+      return Attempt.refused("there are no kernels of the families");
+    }
+    String why = attempts.lastRefusal();
+    if (why == null) {
+      String results = SharedChaining.tooManyResults(in);
+      why = results.isEmpty() ? expected(in) : results;
+    }
+    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, false);
+    return program
+        .map(p -> new Attempt(p, ""))
+        .orElseGet(() -> Attempt.refused("the families have no kernel for its GEMMs"));
+  }
+
+  private static String expected(FusionInput in) {
+    String text = FusionPlanner.expected(in).map(FusionTimes::text).orElse("");
+    return FusionPlanner.chaining(in).judge(in) instanceof Verdict.DoesNotFire(String unchained)
+        ? text + ", not in registers, for " + unchained
+        : text;
+  }
+
+  @Override
+  public List<Alternative> ways(FusionInput in, @Nullable Supplier<GemmKernels> gemms) {
+    if (gemms == null) {
+      return List.of();
+    }
+    String why =
+        FusionPlanner.expected(in).map(FusionTimes::text).orElse(SharedChaining.ANOTHER_WAY);
+    return (in.target().hasHopper() ? List.of(NAME, OVERLAPPING) : List.of(NAME))
+        .stream()
+            .map(
+                name ->
+                    new Alternative(
+                        name,
+                        () -> {
+                          try (GemmKernels kernels = gemms.get()) {
+                            return make(in, kernels, why, name);
+                          }
+                        }))
+            .toList();
+  }
+
+  /** One of its ways. */
+  static Optional<CompiledProgram> make(FusionInput in, GemmKernels gemms, String why, String way) {
+    return WideNetwork.plan(in, gemms, why, way.equals(OVERLAPPING));
+  }
+}

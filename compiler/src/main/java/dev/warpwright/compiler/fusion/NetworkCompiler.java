@@ -1,0 +1,211 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.model.function.FunctionOptions;
+import dev.warpwright.model.function.NetworkBuilder;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.networks.layers.FixedRows;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.HostTarget;
+import dev.warpwright.target.Target;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** From a graph to a program for a target. */
+public final class NetworkCompiler {
+  /** The way of a network with a GEMM of the families for each of its layers. */
+  public static final String GEMM_PER_LAYER = GemmPerLayer.NAME;
+
+  private NetworkCompiler() {}
+
+  /**
+   * Compiles.
+   *
+   * @param rows the row count to be fast for; the program is right for every one
+   * @throws UserError if the network does not fit the target
+   */
+  public static CompiledProgram compile(Graph graph, Target target, Precision precision, int rows) {
+    return compile(graph, target, precision, rows, null);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int)}.
+   *
+   * @param products kernels for the products of networks that are too wide for one kernel; with
+   *     them the program may be for just this row count, which it then says. Null for none
+   */
+  public static CompiledProgram compile(
+      Graph graph, Target target, Precision precision, int rows, @Nullable GemmKernels products) {
+    return compile(graph, target, precision, rows, products, null);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int, GemmKernels)}.
+   *
+   * @param preferred name of the {@linkplain #alternatives alternative} that was fastest when it
+   *     was measured; null, or one that there is not any more, for the presumably fastest
+   */
+  public static CompiledProgram compile(
+      Graph graph,
+      Target target,
+      Precision precision,
+      int rows,
+      @Nullable GemmKernels products,
+      @Nullable String preferred) {
+    return compile(graph, target, precision, rows, products, preferred, kernel -> true);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int, GemmKernels, String)}.
+   *
+   * @param fast whether a kernel compiles to what it is meant to be: without spills, say. Of the
+   *     ways to carry a network through registers the first that does is taken
+   */
+  public static CompiledProgram compile(
+      Graph graph,
+      Target target,
+      Precision precision,
+      int rows,
+      @Nullable GemmKernels products,
+      @Nullable String preferred,
+      Predicate<Kernel> fast) {
+    return switch (target) {
+      case GpuTarget gpu -> {
+        FusionInput in = FusionInput.of(graph, gpu, precision, rows);
+        yield Optional.ofNullable(preferred)
+            .flatMap(way -> measured(in, products, way))
+            .orElseGet(() -> FusionPlanner.plan(in, new FusionAttempts(products, fast)));
+      }
+      case HostTarget host -> HostNetwork.compile(graph, host, precision, rows);
+    };
+  }
+
+  private static Optional<CompiledProgram> measured(
+      FusionInput in, @Nullable GemmKernels products, String way) {
+    if (isPerLayer(way)) {
+      return products == null
+          ? Optional.empty()
+          : GemmPerLayer.make(in, products, "it was measured to be the fastest", way);
+    }
+    return FusionPlanner.ways(in, null).stream()
+        .filter(alternative -> alternative.name().equals(way))
+        .findFirst()
+        .flatMap(alternative -> alternative.compile().get());
+  }
+
+  /** Whether a way has a GEMM for each layer, and so is for one row count. */
+  public static boolean isPerLayer(String way) {
+    return GemmPerLayer.makes(way);
+  }
+
+  /**
+   * Whether a network is expected to be faster with a GEMM for each layer than as one kernel, so
+   * that its kernels are for one row count.
+   *
+   * @param rows the row count
+   */
+  public static boolean isByLayer(Graph graph, GpuTarget target, Precision precision, int rows) {
+    return FusionPlanner.isByLayer(FusionInput.of(graph, target, precision, rows));
+  }
+
+  /** What a network is expected to take as one kernel and by layers. */
+  public static Optional<FusionTimes> expected(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
+    return FusionPlanner.expected(FusionInput.of(graph, target, precision, rows));
+  }
+
+  /**
+   * What a rule of the planner says of a network.
+   *
+   * @param strategy the rule's name
+   */
+  public record Judged(String strategy, Verdict verdict) {}
+
+  /** What each rule of the planner says of a network, before any kernel is made. */
+  public static List<Judged> judged(Graph graph, GpuTarget target, Precision precision, int rows) {
+    FusionInput in = FusionInput.of(graph, target, precision, rows);
+    return FusionPlanner.RULES.stream()
+        .map(rule -> new Judged(rule.name(), rule.judge(in)))
+        .toList();
+  }
+
+  /**
+   * The products of a network as the families compute them, in order; what they do not compute is
+   * left out.
+   *
+   * @param rows the row count
+   */
+  public static List<GemmWorkload> products(Graph graph, Precision precision, int rows) {
+    return FusionInput.gemms(graph, precision, rows);
+  }
+
+  /**
+   * A feed-forward block of two GEMMs with a GELU between them as one persistent kernel.
+   *
+   * @param rows the row count, of just which the program is
+   * @param order in which its blocks take tiles of both GEMMs
+   * @param waits for which part of the first one a tile of the second one waits
+   * @param multiprocessors of the device, a block each
+   * @throws UserError if it is no such block
+   */
+  public static CompiledProgram merged(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      WorkOrder order,
+      WaitPolicy waits,
+      int multiprocessors) {
+    NetworkFunction network =
+        FixedRows.of(
+            NetworkBuilder.build(
+                graph, new FunctionOptions(precision, FusionInput.GRANULE, false, false)),
+            rows);
+    return MergedBlock.of(network, rows, target, precision, order, waits, multiprocessors);
+  }
+
+  /**
+   * The ways to compute a network with so many rows, the presumably fastest first: those to make it
+   * {@linkplain #alternatives(Graph, GpuTarget, Precision) one kernel}, and a GEMM for each layer
+   * where that might be as fast.
+   *
+   * @param products makes the families' kernels, which are closed again; called when the way is
+   */
+  public static List<Alternative> alternatives(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      Supplier<GemmKernels> products) {
+    return FusionPlanner.ways(FusionInput.of(graph, target, precision, rows), products);
+  }
+
+  /**
+   * The ways to make a network one kernel, the presumably fastest first; {@link #compile} takes the
+   * first that compiles.
+   */
+  public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
+    return alternatives(graph, target, precision, Integer.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #alternatives(Graph, GpuTarget, Precision)}.
+   *
+   * @param rows to be fast for: ways that leave SMs without rows come last
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
+    return FusionPlanner.ways(FusionInput.of(graph, target, precision, rows), null);
+  }
+}

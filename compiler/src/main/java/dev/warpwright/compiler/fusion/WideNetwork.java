@@ -1,0 +1,313 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.KernelCall;
+import dev.warpwright.compiler.program.OverlappedCalls;
+import dev.warpwright.compiler.program.PackedConstant;
+import dev.warpwright.compiler.program.ProgramAssembly;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.model.function.Constant;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Ending;
+import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.graph.ConstantTensor;
+import dev.warpwright.networks.layers.FixedRows;
+import dev.warpwright.networks.layers.LayerGemm;
+import dev.warpwright.networks.layers.LayerParts;
+import dev.warpwright.networks.layers.LayerParts.Part;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StageReads;
+import dev.warpwright.target.Target;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A network whose layers are too wide to stay on the chip: each product is a kernel of the
+ * {@linkplain dev.warpwright.families families}, tuned or chosen by the analytic model, with bias
+ * and activation as its epilogue; simple kernels do the rest. Such kernels are for one row count.
+ */
+final class WideNetwork {
+  private final FusionInput in;
+  private final NetworkFunction network;
+  private final StageReads reads;
+  private final GemmKernels products;
+  private final String why;
+  private final boolean overlapping;
+  private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
+  private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
+
+  /** What was written with its first rows last. */
+  private final Set<Buffer> backward = new HashSet<>();
+
+  private final List<PackedConstant> made = new ArrayList<>();
+  private final FamilyCalls family = new FamilyCalls(made);
+  private List<KernelCall> calls = new ArrayList<>();
+
+  private WideNetwork(FusionInput in, GemmKernels products, String why, boolean overlapping) {
+    this.in = in;
+    this.network = FixedRows.of(in.network(), in.rows());
+    this.reads = StageReads.of(network.func());
+    this.products = products;
+    this.why = why;
+    this.overlapping = overlapping;
+  }
+
+  /**
+   * A kernel that layers of one shape share, and what their calls have in common.
+   *
+   * @param tables that it reads, as it was chosen
+   * @param backward the same with the last tile first; empty if the kernel has no such table
+   */
+  private record Chosen(
+      GemmKernels.Found found,
+      BoundKernel bound,
+      java.util.Map<Buffer, Buffer> tables,
+      java.util.Map<Buffer, Buffer> backward) {}
+
+  /**
+   * Plans.
+   *
+   * @param why there is not one kernel for all
+   * @param overlapping whether launches may begin before the ones before them have ended, however
+   *     many rows there are
+   * @return empty if no family computes any of the products
+   */
+  static Optional<CompiledProgram> plan(
+      FusionInput in, GemmKernels products, String why, boolean overlapping) {
+    WideNetwork wide = new WideNetwork(in, products, why, overlapping);
+    return wide.plan() ? Optional.of(wide.planned(in.target(), in.rows())) : Optional.empty();
+  }
+
+  private CompiledProgram planned(Target target, int rows) {
+    Set<Param> used = new HashSet<>();
+    calls.forEach(call -> used.addAll(call.arguments()));
+    List<PackedConstant> constants =
+        new ArrayList<>(
+            network.constants().stream()
+                .filter(constant -> used.contains(constant.buffer()))
+                .map(PackedConstant::plain)
+                .toList());
+    made.stream().filter(constant -> used.contains(constant.buffer())).forEach(constants::add);
+    Set<Buffer> constant =
+        constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
+    calls =
+        overlapping
+            ? OverlappedCalls.all(calls, target, rows, constant)
+            : OverlappedCalls.of(calls, target, rows, constant);
+    Program program =
+        ProgramAssembly.assemble(
+            network,
+            calls,
+            java.util.Map.of(),
+            constants.stream().map(PackedConstant::buffer).toList());
+    return new CompiledProgram(
+        network,
+        in.precision(),
+        target,
+        program,
+        constants,
+        calls.stream().map(KernelCall::compiled).toList(),
+        OptionalInt.of(rows));
+  }
+
+  private boolean plan() {
+    List<Part> parts = LayerParts.of(network, in.precision(), workload -> chosen(workload) != null);
+    if (parts.stream().allMatch(part -> part.product() == null)) {
+      return false;
+    }
+    List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
+    for (int i = 0; i < parts.size(); i++) {
+      LayerGemm product = parts.get(i).product();
+      if (product != null) {
+        call(product);
+      } else if (!isCopyForProducts(groups.get(i), parts)) {
+        calls.add(KernelCall.of(SimpleLayers.kernel(in, groups.get(i), why), groups.get(i)));
+      }
+    }
+    return true;
+  }
+
+  /** A copy that adds no columns and that only products read: they read the original instead. */
+  private boolean isCopyForProducts(StageGroup group, List<Part> parts) {
+    if (group.stages().size() != 1
+        || !(group.stages().getFirst() instanceof Load(String _, Buffer from, Buffer to))
+        || !LayerGemm.alike(from, to)) {
+      return false;
+    }
+    for (Part part : parts) {
+      if (part.product() == null
+          && part.stages().stream().anyMatch(stage -> reads.by(stage.block()).contains(to))) {
+        return false;
+      }
+    }
+    aliases.put(to, from);
+    return true;
+  }
+
+  private @Nullable Chosen chosen(GemmWorkload workload) {
+    Chosen known = chosen.get(workload);
+    if (known != null) {
+      return known;
+    }
+    Optional<GemmKernels.Found> found = products.find(workload);
+    if (found.isEmpty()) {
+      return null;
+    }
+    Kernel kernel = found.get().gemm().kernel();
+    Kernel named =
+        new Kernel(
+            network.func().name() + "_product" + chosen.size(),
+            kernel.kind(),
+            kernel.params(),
+            kernel.bindings(),
+            kernel.body(),
+            kernel.attrs());
+    BoundKernel bound = BoundKernel.of(named, java.util.Map.of());
+    Chosen made =
+        new Chosen(found.get(), bound, family.tables(bound, values -> values), new HashMap<>());
+    chosen.put(workload, made);
+    return made;
+  }
+
+  /**
+   * The tables of a layer's tiles. A layer reads first what the layer before it wrote last: that is
+   * still in L2, the rest has left it for memory.
+   */
+  private java.util.Map<Buffer, Buffer> tables(LayerGemm layer, Chosen kernel) {
+    boolean asChosen =
+        calls.isEmpty()
+            || network.inputs().contains(original(layer.product().a()))
+            || backward.contains(layer.product().a());
+    if (asChosen || !isList(kernel.bound())) {
+      return kernel.tables();
+    }
+    if (kernel.backward().isEmpty()) {
+      kernel.backward().putAll(family.tables(kernel.bound(), List::reversed));
+    }
+    backward.add(layer.result());
+    return kernel.backward();
+  }
+
+  /** Whether a kernel's only table lists its tiles, each once and whole, in any order. */
+  private static boolean isList(BoundKernel bound) {
+    long lists =
+        bound.contents().entrySet().stream()
+            .filter(e -> e.getValue() instanceof BoundKernel.Content.Table)
+            .filter(e -> e.getKey().name().equals("order"))
+            .count();
+    long tables =
+        bound.contents().values().stream()
+            .filter(BoundKernel.Content.Table.class::isInstance)
+            .count();
+    return lists == 1 && tables == 1 && bound.kernel().attrs().getString("division") == null;
+  }
+
+  private void call(LayerGemm layer) {
+    Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
+    Product product = layer.product();
+    java.util.Map<String, Buffer> operands = new HashMap<>();
+    operands.put("A", original(product.a()));
+    operands.put("B", layer.up() == null ? product.weight() : weights(product, layer.up()));
+    operands.put("C", layer.result());
+    if (layer.workload().epilogue().bias()) {
+      operands.put(Epilogue.Operand.BIAS.buffer(), bias(layer.ending()));
+    }
+    if (layer.ending().residual() != null) {
+      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.ending().residual()));
+    }
+    calls.add(
+        FamilyCalls.call(compiled(layer, kernel), kernel.bound(), operands, tables(layer, kernel)));
+  }
+
+  /** The weights of a gate and of what it lets through, their columns in turns. */
+  private Buffer weights(Product gate, Product up) {
+    Buffer shape = gate.weight();
+    long n = 2 * gate.n();
+    Constant first = constant(shape);
+    return interleaved(
+        first,
+        constant(up.weight()).source(),
+        first.transposed()
+            ? Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, gate.k(), n)
+            : Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, n, gate.k()));
+  }
+
+  /** What is added to each row of an epilogue's products. */
+  private Buffer bias(Ending ending) {
+    Ending up = ending.up();
+    if (up == null) {
+      return Objects.requireNonNull(ending.bias());
+    }
+    Buffer shape = Objects.requireNonNull(ending.bias() == null ? up.bias() : ending.bias());
+    ConstantTensor gate = ending.bias() == null ? null : constant(ending.bias()).source();
+    ConstantTensor other = up.bias() == null ? null : constant(up.bias()).source();
+    Constant first =
+        new Constant(shape, gate == null ? Objects.requireNonNull(other).zeros() : gate, false);
+    return interleaved(
+        first,
+        other,
+        Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, 2 * shape.extent(0)));
+  }
+
+  private Buffer interleaved(Constant gate, @Nullable ConstantTensor up, Buffer buffer) {
+    long columns = buffer.extent(gate.transposed() ? 1 : 0);
+    made.add(
+        PackedConstant.plain(
+            new Constant(
+                buffer,
+                gate.source().interleaved(up, columns / 2, Epilogue.GLU_GROUP),
+                gate.transposed())));
+    return buffer;
+  }
+
+  private Constant constant(Buffer buffer) {
+    return network.constants().stream()
+        .filter(constant -> constant.buffer() == buffer)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private Buffer original(Buffer buffer) {
+    return aliases.getOrDefault(buffer, buffer);
+  }
+
+  private CompiledKernel compiled(LayerGemm layer, Chosen kernel) {
+    String origin =
+        switch (kernel.found().origin()) {
+          case TUNED -> "tuned for this shape";
+          case UNTESTED -> "recorded for this shape, untested with this compiler, driver or source";
+          case TRANSFERRED -> "tuned for this shape with another epilogue or type";
+          case UNTUNED -> "chosen by the analytic model, not tuned";
+        };
+    return new CompiledKernel(
+        kernel.bound().kernel(),
+        kernel.found().gemm().func(),
+        kernel.found().gemm().trace(),
+        kernel.found().gemm().tiles(),
+        kernel.found().origin() == TunedGemm.Origin.UNTUNED ? "epilogue" : "epilogue, tuned",
+        String.format(
+            Locale.ROOT, "%s; its kernel for %s is %s", why, layer.workload().key().text(), origin),
+        layer.stages().stream().map(Stage::block).toList());
+  }
+}

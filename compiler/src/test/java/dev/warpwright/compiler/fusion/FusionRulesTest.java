@@ -1,0 +1,222 @@
+package dev.warpwright.compiler.fusion;
+
+import static dev.warpwright.compiler.fusion.RuleAssert.mlp;
+import static dev.warpwright.compiler.fusion.RuleAssert.on;
+import static dev.warpwright.target.GpuTarget.SM_90A;
+import static dev.warpwright.workload.Precision.F16;
+import static dev.warpwright.workload.Precision.F32;
+import static dev.warpwright.workload.Precision.TF32;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Node;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each rule of the planner: what it fits, what it makes of it, and why it does not fire. */
+final class FusionRulesTest {
+  private static final GpuTarget SM_80 = GpuTarget.find("sm_80").orElseThrow();
+  private static final GpuTarget SM_75 = GpuTarget.find("sm_75").orElseThrow();
+  private static final String CHAINED = CompiledKernel.REGISTER_CHAINING;
+  private static final String SHARED = CompiledKernel.SHARED_CHAINING;
+
+  /** A network with the results of the first so many layers as outputs of their own. */
+  private static Graph withOutputs(Graph graph, int count) {
+    List<Value> outputs = new ArrayList<>(graph.outputs());
+    for (Node node : graph.nodes().subList(0, count)) {
+      outputs.add(node.output());
+    }
+    return new Graph(graph.name(), graph.inputs(), outputs, graph.nodes());
+  }
+
+  @Nested
+  final class Warpgroups {
+    private final FusionRule rule = new ChainInWarpgroups();
+
+    @Test
+    void carryNarrowNetworks() {
+      RuleAssert small = on(rule, mlp("64-64-64", F16), SM_90A, F16, 256);
+      small.makes(CHAINED);
+      double few = small.fires().micros();
+      double many = on(rule, mlp("64-64-64", F16), SM_90A, F16, 1 << 20).fires().micros();
+      assertThat(few).isLessThan(5);
+      // 256 MiB from and to memory.
+      assertThat(many).isBetween(55.0, 80.0);
+    }
+
+    @Test
+    void doNotCarryOthers() {
+      on(rule, mlp("64-64-64", F16), SM_80, F16, 256)
+          .doesNotFire("sm_80 has no products with operands in registers of a warpgroup");
+      on(rule, mlp("320-320", F16), SM_90A, F16, 256)
+          .doesNotFire("fc is wider than the 256 columns that registers hold");
+      on(rule, mlp("64-64", F32), SM_90A, F32, 256)
+          .doesNotFire("fc is no product of 16-bit operands or in tf32");
+      on(rule, withOutputs(mlp("64-64-64", F16), 1), SM_90A, F16, 256)
+          .doesNotFire("it has several results");
+    }
+  }
+
+  @Nested
+  final class Warps {
+    private final FusionRule rule = new ChainInWarps();
+
+    @Test
+    void carryNarrowNetworks() {
+      RuleAssert small = on(rule, mlp("64-64-64", F16), SM_80, F16, 256);
+      small.fires();
+      small.makes(CHAINED);
+    }
+
+    @Test
+    void doNotCarryOthers() {
+      on(rule, mlp("64-64", F16), SM_90A, F16, 256)
+          .doesNotFire("on sm_90a warpgroups chain, whose GEMMs are faster");
+      on(rule, mlp("64-64", F16), SM_75, F16, 256)
+          .doesNotFire("sm_75 has no products of 16 by 8 by 16 with operands in registers");
+      on(rule, mlp("64-64", TF32), SM_80, TF32, 256)
+          .doesNotFire("fc is no product of 16-bit operands");
+    }
+  }
+
+  @Nested
+  final class Tiles {
+    private final FusionRule rule = new TilesInRegisters();
+
+    @Test
+    void ofManyRowsInF32() {
+      RuleAssert many = on(rule, mlp("64-64-64", F32), SM_90A, F32, 1 << 17);
+      many.makes(SHARED);
+      // The same without them reads shared memory for longer than it multiplies.
+      assertThat(many.fires().micros())
+          .isLessThan(
+              on(new ThroughShared(), mlp("64-64-64", F32), SM_90A, F32, 1 << 17).fires().micros());
+    }
+
+    @Test
+    void ofNothingElse() {
+      on(rule, mlp("64-64", F32), SM_90A, F32, 1000)
+          .doesNotFire("1000 rows are no tile for each SM");
+      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20).doesNotFire("tensor cores multiply in f16");
+      on(rule, mlp("64-2048", F32), SM_90A, F32, 1 << 20)
+          .doesNotFire("no tile of a thread divides its layers' columns");
+    }
+  }
+
+  @Nested
+  final class Shared {
+    private final FusionRule rule = new ThroughShared();
+
+    @Test
+    void carriesWhatRegistersDoNot() {
+      on(rule, mlp("320-320-320", F16), SM_90A, F16, 256).makes(SHARED);
+      on(rule, withOutputs(mlp("64-64-64", F16), 1), SM_75, F16, 256).makes(SHARED);
+    }
+
+    @Test
+    void takesNoLessThanRegisters() {
+      for (int rows : new int[] {1, 256, 1 << 20}) {
+        double shared = on(rule, mlp("16-16-16", F16), SM_90A, F16, rows).fires().micros();
+        double registers =
+            on(new ChainInWarpgroups(), mlp("16-16-16", F16), SM_90A, F16, rows).fires().micros();
+        assertThat(shared).isGreaterThanOrEqualTo(registers);
+      }
+    }
+
+    @Test
+    void whatDoesNotFit() {
+      on(rule, mlp("16-8192", F16), SM_90A, F16, 256)
+          .cannotBeApplied("accumulators that are needed at once take");
+      Graph many = mlp("16" + "-16".repeat(130), F16);
+      on(rule, withOutputs(many, 2 * 130 - 2), SM_90A, F16, 256)
+          .doesNotFire("259 results are too many for one kernel");
+    }
+  }
+
+  @Nested
+  final class Gemms {
+    private final FusionRule rule = new GemmPerLayer();
+
+    @Test
+    void ofWideLayers() {
+      RuleAssert wide = on(rule, mlp("512-512-512", F16), SM_90A, F16, 4096);
+      Verdict.Fires fires = wide.fires();
+      assertThat(fires.weighed()).isGreaterThan(fires.micros());
+      wide.makes("epilogue", "epilogue");
+    }
+
+    @Test
+    void notInTf32() {
+      on(rule, mlp("512-512", TF32), SM_90A, TF32, 4096)
+          .doesNotFire(
+              "GEMMs of the families cut operands off to tf32, which several layers do not bear");
+    }
+
+    @Test
+    void withoutFamilies() {
+      FusionInput in = FusionInput.of(mlp("512-512", F16), SM_90A, F16, 4096);
+      assertThat(rule.apply(in, new FusionAttempts(null, kernel -> true)))
+          .isEqualTo(Attempt.refused("there are no kernels of the families"));
+    }
+  }
+
+  @Nested
+  final class Simple {
+    private final FusionRule rule = new SimpleLayers();
+
+    @Test
+    void areTheLastResort() {
+      RuleAssert any = on(rule, mlp("48-48-48", F16), SM_75, F16, 256);
+      assertThat(rule.judge(any.in())).isInstanceOf(Verdict.LastResort.class);
+      any.makes("elementwise and row sums", "epilogue", "epilogue");
+    }
+  }
+
+  /** Which rule is taken: of those that fire, the one that is expected to take the least. */
+  @ParameterizedTest
+  @CsvSource({
+    "64-64-64, F16, sm_90a, 256, register chaining by warpgroups",
+    "64-64-64, F16, sm_80, 256, register chaining by warps",
+    "64-64-64, F16, sm_75, 256, shared chaining",
+    "64-64-64, F32, sm_90a, 1048576, shared chaining by tiles of registers",
+    "512-512-512-512-512, F16, sm_90a, 16, GEMM per layer",
+    "512-512-512-512-512, F16, sm_90a, 65536, GEMM per layer"
+  })
+  void theFastestIsTaken(
+      String widths, Precision precision, String target, int rows, String strategy) {
+    FusionInput in =
+        FusionInput.of(
+            mlp(widths, precision), GpuTarget.find(target).orElseThrow(), precision, rows);
+    FusionRule first = FusionPlanner.firing(in).getFirst();
+    assertThat(first.name()).isEqualTo(strategy);
+    double least =
+        FusionPlanner.RULES.stream()
+            .map(rule -> rule.judge(in))
+            .filter(Verdict.Fires.class::isInstance)
+            .mapToDouble(verdict -> ((Verdict.Fires) verdict).weighed())
+            .min()
+            .orElseThrow();
+    assertThat(first.judge(in))
+        .isInstanceOfSatisfying(
+            Verdict.Fires.class, fires -> assertThat(fires.weighed()).isEqualTo(least));
+  }
+
+  /** Without the families' kernels, what layers would take is a reason to look again. */
+  @Test
+  void withoutFamiliesTheNextIsTaken() {
+    FusionInput in = FusionInput.of(mlp("1024-1024-1024", F16), SM_90A, F16, 4096);
+    assertThat(FusionPlanner.firing(in).getFirst()).isInstanceOf(GemmPerLayer.class);
+    assertThat(
+            RuleAssert.strategies(FusionPlanner.plan(in, new FusionAttempts(null, kernel -> true))))
+        .doesNotContain(CHAINED)
+        .isNotEmpty();
+  }
+}

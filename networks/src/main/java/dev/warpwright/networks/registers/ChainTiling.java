@@ -1,0 +1,448 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.networks.stages.FormulaReads;
+import dev.warpwright.networks.stages.Partition;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StageReads;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * How a network is carried through the registers of warpgroups.
+ *
+ * @param consumers warpgroups of a block, each with rows of its own
+ * @param resident weights that stay in shared memory
+ * @param depth columns of the slices by which the others flow through it
+ * @param stages slices that there is space for
+ * @param prefetch whether the next rows are read while these are computed
+ * @param columns of accumulators that are in registers at a time
+ * @param blocks of the grid
+ */
+public record ChainTiling(
+    int consumers,
+    Set<Buffer> resident,
+    long depth,
+    int stages,
+    boolean prefetch,
+    long columns,
+    int blocks) {
+  private static final long MOST_COLUMNS = 256;
+
+  /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
+  private static final int MOST_LAYERS = 128;
+
+  /** Of shared memory: barriers, and what alignment may cost. */
+  private static final long SLACK = 2048;
+
+  /** 32-bit registers that addresses and what is under way need. */
+  private static final int OTHER_REGISTERS = 16;
+
+  /** More where positions in rings are counted, too. */
+  private static final int STREAM_REGISTERS = 20;
+
+  /** More where a formula calls functions. */
+  private static final int FUNCTION_REGISTERS = 16;
+
+  /** More where columns come part by part. */
+  private static final int PARTS_REGISTERS = 8;
+
+  /** Accumulators beside which ptxas holds what is added to them for longer. */
+  private static final int WIDE = 128;
+
+  /** Registers that are better left to ptxas. */
+  private static final int ROOM = 8;
+
+  /** More where accumulators are rounded to tf32: nothing shrinks by that. */
+  private static final int ROUNDING_REGISTERS = 12;
+
+  private static final int MOST_CONSUMERS = 6;
+  private static final int CONSUMERS_FOR_MEMORY = 4;
+
+  /** A block has 1024 threads. */
+  private static final int MOST_WARPGROUPS = 8;
+
+  private static final int ROWS = RegisterChain.ROWS;
+
+  /** Of an SM's tensor cores. */
+  private static final int MACS_PER_CYCLE = 2048;
+
+  /** Of memory, for each SM: 4.8 TB/s, 132 of them, 1.7 GHz. */
+  private static final double BYTES_PER_CYCLE = 21;
+
+  /** From a layer's last product to the next layer's first: the wait, packing, and the fence. */
+  private static final int LAYER_CYCLES = 180;
+
+  private static final int MOST_REGISTERS = 240;
+  private static final int MOST_STAGES = 8;
+  private static final int WARPGROUP = 128;
+
+  /** Columns of accumulators at a time: all that a product can have without spilling, or less. */
+  private static final long[] COLUMNS = {192, 128, 64};
+
+  public ChainTiling {
+    resident = Set.copyOf(resident);
+  }
+
+  /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
+  public static String refusal(StageGroup group, GpuTarget target) {
+    if (!target.hasHopper()) {
+      return target.name() + " has no products with operands in registers of a warpgroup";
+    }
+    if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+      String tf32 = refusalOfTf32(group);
+      if (!tf32.isEmpty()) {
+        return tf32;
+      }
+    }
+    return refusal(group, true);
+  }
+
+  /**
+   * Why registers do not carry operands in tf32: a thread has other columns of them than of
+   * accumulators, so a formula may read these or those.
+   */
+  private static String refusalOfTf32(StageGroup group) {
+    Set<Buffer> sums = new HashSet<>();
+    for (Product product : group.products()) {
+      sums.add(product.accumulator());
+      if (product.n() > COLUMNS[0]) {
+        return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
+      }
+    }
+    Set<Buffer> rows = new HashSet<>();
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Load || stage instanceof Map) {
+        rows.add(Partition.written(stage));
+      }
+    }
+    StageReads reads = StageReads.of(group.func());
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Map map
+          && reads.by(map.block()).stream().anyMatch(rows::contains)
+          && reads.by(map.block()).stream().anyMatch(sums::contains)) {
+        return map.block() + " adds to a product in tf32 what is an operand of another one";
+      }
+    }
+    return "";
+  }
+
+  /** Of few inputs, or with weights stored as [K, N], operands stay f32. */
+  private static boolean isTf32(Product product) {
+    return product.weight().dtype() == DType.F32 && product.transposed() && !product.exact();
+  }
+
+  /**
+   * Why no registers carry a network, whatever the instruction.
+   *
+   * @param tf32 whether there is one that takes f32
+   */
+  public static String refusal(StageGroup group, boolean tf32) {
+    if (group.products().isEmpty()) {
+      return "it has no products";
+    }
+    if (group.products().size() > MOST_LAYERS) {
+      return "its "
+          + group.products().size()
+          + " products are more than the "
+          + MOST_LAYERS
+          + " that are written one after the other";
+    }
+    for (Product product : group.products()) {
+      DType type = product.weight().dtype();
+      boolean taken = type.bytes() == 2 || tf32 && isTf32(product);
+      if (product.exact() || !product.transposed() || !taken) {
+        return product.block() + " is no product of 16-bit operands" + (tf32 ? " or in tf32" : "");
+      }
+      if (product.n() > MOST_COLUMNS || product.k() > MOST_COLUMNS) {
+        return product.block()
+            + " is wider than the "
+            + MOST_COLUMNS
+            + " columns that registers hold";
+      }
+    }
+    if (group.writes().size() != 1 || !(group.stages().getLast() instanceof Store)) {
+      return "it has several results";
+    }
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Reduction || stage instanceof Map map && !map.pointwise()) {
+        return stage.block() + " needs other columns than its own";
+      }
+    }
+    return "";
+  }
+
+  /**
+   * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer. A
+   * network that waits for memory does so best with four, each of which has its next rows under way
+   * (docs/benchmarks/2026-11-23-networks.md), and with more where it has many small layers.
+   *
+   * @param blocks of the grid
+   * @param memory whether its rows take longer to move than to compute
+   */
+  public static List<ChainTiling> candidates(
+      StageGroup group, GpuTarget target, int blocks, boolean memory) {
+    List<ChainTiling> roomy = new ArrayList<>();
+    List<ChainTiling> tight = new ArrayList<>();
+    Set<List<Long>> parts = new HashSet<>();
+    for (long columns : COLUMNS) {
+      if (parts.add(
+          group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
+        List<ChainTiling> some = candidates(group, target, blocks, memory, columns);
+        boolean last = columns == COLUMNS[COLUMNS.length - 1];
+        (!last && !some.isEmpty() && isTight(group, some.getFirst()) ? tight : roomy).addAll(some);
+      }
+      if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
+        // Elements of a part would have to change their places in the whole fragment.
+        break;
+      }
+    }
+    roomy.addAll(tight);
+    return roomy;
+  }
+
+  /**
+   * Whether weights flow by, and hardly a register is left beside what must be there. ptxas then
+   * has no choice in what it keeps where, and wide parts have fewer slices under way (256 columns:
+   * 817 µs by 128, 794 by 64).
+   */
+  private static boolean isTight(StageGroup group, ChainTiling tiling) {
+    if (group.products().stream().noneMatch(tiling::isStreamed)) {
+      return false;
+    }
+    long most =
+        group.products().stream()
+            .mapToLong(product -> registers(product, tiling.columns))
+            .max()
+            .orElse(0);
+    return registers(tiling.consumers, true) - most - STREAM_REGISTERS < ROOM;
+  }
+
+  /** Those with so many columns of accumulators at a time. */
+  private static List<ChainTiling> candidates(
+      StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
+    List<Product> products = group.products();
+    boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
+    long most = 0;
+    long first = 0;
+    for (Product product : products) {
+      most = Math.max(most, registers(product, columns));
+    }
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Load load) {
+        first += operand(load.to().extent(1), load.to().dtype());
+      } else if (stage instanceof Map map) {
+        most = Math.max(most, registers(group, map, columns));
+      }
+    }
+    int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
+    List<ChainTiling> candidates = new ArrayList<>();
+    for (boolean prefetch : new boolean[] {true, false}) {
+      long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
+      for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
+        if (registers(consumers, streams) >= each) {
+          candidates.add(withWeights(products, target, consumers, prefetch, columns, blocks));
+        }
+      }
+    }
+    // Rows that are read ahead are worth more than another warpgroup, unless a producer runs
+    // beside.
+    double ahead = streams ? 0.5 : 1.5;
+    Comparator<ChainTiling> order =
+        memory
+            ? Comparator.comparing((ChainTiling t) -> !t.prefetch())
+                .thenComparing(t -> Math.abs(t.consumers() - wanted))
+            : Comparator.comparing(t -> -t.consumers() - (t.prefetch() ? ahead : 0));
+    candidates.sort(order);
+    return candidates;
+  }
+
+  /**
+   * Warpgroups of a network that waits for memory: four, or as many as it takes to get through all
+   * layers in the time in which a tile's rows move. A layer of few columns is over before the next
+   * one's operand is packed, so with four the tensor cores wait (12 layers of 32 columns: 46 µs,
+   * which is 12 times 180 cycles, through four).
+   */
+  private static int forMemory(StageGroup group) {
+    double bytes = 0;
+    double products = 0;
+    double latency = 0;
+    for (Stage stage : group.stages()) {
+      switch (stage) {
+        case Load load -> bytes += load.from().extent(1) * load.from().dtype().bytes();
+        case Store store -> bytes += store.to().extent(1) * store.to().dtype().bytes();
+        case Product product -> {
+          double rate = isTf32(product) ? MACS_PER_CYCLE / 2.0 : MACS_PER_CYCLE;
+          double cycles = product.n() * product.k() / rate * ROWS;
+          products += cycles;
+          latency += cycles + LAYER_CYCLES;
+        }
+        case Map _, Reduction _ -> {}
+      }
+    }
+    double tile = Math.max(products, bytes * ROWS / BYTES_PER_CYCLE);
+    return Math.clamp(Math.round(latency / tile), CONSUMERS_FOR_MEMORY, MOST_WARPGROUPS);
+  }
+
+  /**
+   * Registers of a thread that a product takes: accumulators, its operand, and, of a layer whose
+   * columns come part by part, the next product's.
+   */
+  private static long registers(Product product, long most) {
+    long part = ColumnParts.part(product.n(), most);
+    long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
+    return part / 2
+        + operand(product.k(), product.weight().dtype())
+        + next
+        + OTHER_REGISTERS
+        + (isTf32(product) ? ROUNDING_REGISTERS : 0);
+  }
+
+  /** Registers of a thread that so many columns of an operand take. */
+  private static long operand(long columns, DType type) {
+    return columns * type.bytes() / 8;
+  }
+
+  /**
+   * Registers of a thread that a formula takes: accumulators or what it makes, and what it reads of
+   * rows. Found by what spilled and what did not.
+   */
+  private static long registers(StageGroup group, Map map, long most) {
+    long columns = map.to().extent(1);
+    long whole = 0;
+    if (map.ending() != null && columns > most) {
+      whole = columns / 4;
+      for (Product product : group.products()) {
+        whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
+      }
+      columns = ColumnParts.part(columns, most);
+    }
+    FormulaReads reads = FormulaReads.of(group, map);
+    int rows = reads.columns();
+    long others = rows == 0 ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
+    // Of what is added to accumulators, ptxas holds a part at a time; the more it has, the more.
+    long added = rows * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
+    return whole
+        + (reads.sums()
+            ? columns / 2 + (rows == 0 ? 0 : added)
+            : operand(columns, map.to().dtype()) + rows * columns / 4)
+        + others
+        + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
+  }
+
+  /**
+   * Registers of a thread that computes.
+   *
+   * @param streams whether a warpgroup more copies, and gives most of its registers away
+   */
+  private static long registers(int consumers, boolean streams) {
+    int groups = consumers + (streams ? 1 : 0);
+    long entry = Math.min(256, GpuTarget.REGISTERS_PER_SM / WARPGROUP / groups / 8 * 8);
+    return streams ? Math.min(MOST_REGISTERS, (entry * groups - 24) / consumers / 8 * 8) : entry;
+  }
+
+  private static long weights(List<Product> products) {
+    return products.stream().mapToLong(ChainTiling::bytes).sum();
+  }
+
+  /**
+   * Which weights stay: all, or as many as leave space for the others' slices. Those that do not
+   * are spread evenly over the network, so that their copies are too.
+   */
+  private static ChainTiling withWeights(
+      List<Product> products,
+      GpuTarget target,
+      int consumers,
+      boolean prefetch,
+      long columns,
+      int blocks) {
+    long space = target.sharedPerBlock() - SLACK;
+    Set<Buffer> resident = new HashSet<>();
+    products.forEach(product -> resident.add(product.weight()));
+    if (weights(products) <= space) {
+      return new ChainTiling(consumers, resident, 0, 1, prefetch, columns, blocks);
+    }
+    int layers = products.size();
+    for (int streamed = 1; ; streamed++) {
+      List<Product> flow = new ArrayList<>();
+      for (int j = 1; j <= streamed; j++) {
+        flow.add(products.get(j * layers / streamed - 1));
+      }
+      // A slice is as much work for narrow parts as for others.
+      long depth = 64;
+      long widest = 0;
+      long layer = 0;
+      for (Product product : flow) {
+        while (product.k() % depth != 0) {
+          depth /= 2;
+        }
+        widest = Math.max(widest, ColumnParts.part(product.n(), columns));
+        layer = Math.max(layer, bytes(product));
+      }
+      long stage = widest * depth * flow.getFirst().weight().dtype().bytes();
+      long left = space - (weights(products) - weights(flow));
+      if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
+        flow.forEach(product -> resident.remove(product.weight()));
+        int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
+        return new ChainTiling(consumers, resident, depth, stages, prefetch, columns, blocks);
+      }
+    }
+  }
+
+  /** The choice in words, for example {@code consumers=6 prefetch=1}. */
+  public String text() {
+    return String.format(
+        Locale.ROOT,
+        "consumers=%d prefetch=%d stages=%d%s",
+        consumers,
+        prefetch ? 1 : 0,
+        stages,
+        columns == COLUMNS[0] ? "" : " columns=" + columns);
+  }
+
+  private static long bytes(Product product) {
+    return product.n() * product.k() * product.weight().dtype().bytes();
+  }
+
+  /** Columns of a slice of the weight. */
+  long depth(Product product) {
+    return resident.contains(product.weight()) ? product.k() : depth;
+  }
+
+  boolean isStreamed(Product product) {
+    return !resident.contains(product.weight());
+  }
+
+  int stages(Product product) {
+    return isStreamed(product) ? stages : 1;
+  }
+
+  /** Bytes of weights that stay. */
+  long residentBytes(StageGroup group) {
+    return group.products().stream()
+        .filter(p -> !isStreamed(p))
+        .mapToLong(ChainTiling::bytes)
+        .sum();
+  }
+
+  /** The instruction of a product. */
+  String instruction(Product product) {
+    if (isTf32(product)) {
+      return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
+    }
+    String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
+    return "wgmma.m64n" + ColumnParts.part(product.n(), columns) + "k16.f32." + type + ".ra";
+  }
+}

@@ -1,0 +1,102 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.networks.stages.Partition;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StageReads;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stages that compute a layer's columns part by part: a product, the formulas behind it at their
+ * own columns, and what somebody needs whole. Of all but the last only a part exists at a time, so
+ * of 256 columns of accumulators 128 are in registers.
+ *
+ * @param stages in order, all of which read the one before; the last one's columns are split
+ * @param columns of a part
+ */
+record ColumnParts(List<Stage> stages, long columns) {
+  private static final long NARROW = 64;
+
+  ColumnParts {
+    stages = List.copyOf(stages);
+  }
+
+  Stage last() {
+    return stages.getLast();
+  }
+
+  /**
+   * The parts of all layers that are wider.
+   *
+   * @param most columns of a part
+   */
+  static List<ColumnParts> of(StageGroup group, long most) {
+    StageReads reads = StageReads.of(group.func());
+    java.util.Map<Buffer, List<Stage>> readers = new HashMap<>();
+    for (Stage stage : group.stages()) {
+      Set<Buffer> others = new HashSet<>(reads.by(stage.block()));
+      others.remove(Partition.written(stage));
+      for (Buffer buffer : others) {
+        readers.computeIfAbsent(buffer, b -> new ArrayList<>()).add(stage);
+      }
+    }
+    List<ColumnParts> parts = new ArrayList<>();
+    for (Product product : group.products()) {
+      ColumnParts layer = of(product, readers, most);
+      if (layer != null) {
+        parts.add(layer);
+      }
+    }
+    return parts;
+  }
+
+  private static @Nullable ColumnParts of(
+      Product product, java.util.Map<Buffer, List<Stage>> readers, long most) {
+    long columns = part(product.n(), most);
+    List<Stage> stages = new ArrayList<>(List.of(product));
+    while (true) {
+      List<Stage> next = readers.getOrDefault(Partition.written(stages.getLast()), List.of());
+      if (next.size() != 1 || !(isPointwise(next.getFirst(), product.n()))) {
+        break;
+      }
+      stages.add(next.getFirst());
+    }
+    return columns == product.n() || stages.size() == 1 ? null : new ColumnParts(stages, columns);
+  }
+
+  private static boolean isPointwise(Stage stage, long width) {
+    return switch (stage) {
+      case Map map -> map.pointwise() && map.to().extent(1) == width;
+      case Store store -> store.from().extent(1) == width;
+      default -> false;
+    };
+  }
+
+  /**
+   * Columns of a part: of so many, whole groups of 32 or, where they are none or only narrow ones,
+   * of 16, within which constants are packed. A product whose operand is in registers takes as long
+   * for 32 columns as for 64.
+   */
+  static long part(long columns, long most) {
+    long wide = part(columns, most, 32);
+    return wide >= Math.min(NARROW, Math.min(columns, most)) ? wide : part(columns, most, 16);
+  }
+
+  private static long part(long columns, long most, long granule) {
+    for (long part = Math.min(columns, most) / granule * granule; part > 0; part -= granule) {
+      if (columns % part == 0) {
+        return part;
+      }
+    }
+    return columns <= most ? columns : 16;
+  }
+}

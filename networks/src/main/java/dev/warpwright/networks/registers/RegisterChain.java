@@ -1,0 +1,74 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import java.util.List;
+
+/**
+ * Schedules a network so that a warpgroup carries 64 rows through all layers in its registers: the
+ * accumulators of a layer, rounded and packed, are the first operand of the next one's product.
+ * Weights stay in shared memory as far as they fit, and flow through it otherwise.
+ */
+public final class RegisterChain extends RowChain {
+  /** Rows of a warpgroup's product. */
+  public static final int ROWS = 64;
+
+  private final ChainTiling tiling;
+
+  private RegisterChain(StageGroup group, ChainTiling tiling) {
+    super(group);
+    this.tiling = tiling;
+  }
+
+  /** The tile program of a network that {@link ChainTiling#of} accepts. */
+  public static Scheduled schedule(StageGroup group, ChainTiling tiling) {
+    return new RegisterChain(group, tiling).scheduled(ROWS, tiling.blocks(), tiling.prefetch());
+  }
+
+  @Override
+  void annotate() {
+    schedule.annotate("consumers", (long) tiling.consumers());
+    schedule.annotate("resident", tiling.residentBytes(group));
+  }
+
+  @Override
+  void parts() {
+    ColumnParts.of(group, tiling.columns()).forEach(this::byParts);
+  }
+
+  /** Computes what stands before a layer's last stage for a part of its columns at a time. */
+  private void byParts(ColumnParts layer) {
+    List<LoopRef> loops = schedule.loops(schedule.block(layer.last().block()));
+    LoopRef row = loops.get(loops.size() - 2);
+    Schedule.Halves parts = schedule.split(loops.getLast(), layer.columns());
+    schedule.reorder(parts.outer(), row, parts.inner());
+    schedule.unroll(parts.outer());
+    List<Stage> before = layer.stages().subList(0, layer.stages().size() - 1);
+    for (Stage stage : before.reversed()) {
+      schedule.computeAt(schedule.block(stage.block()), parts.outer());
+    }
+  }
+
+  /** By slices along K. */
+  @Override
+  void weights(Product product, BlockRef block) {
+    LoopRef slices = slices(block, tiling.depth(product));
+    BlockRef staged = staged(product, block, slices, tiling.stages(product));
+    if (tiling.isStreamed(product)) {
+      schedule.annotate(staged, "stream", 1L);
+    }
+  }
+
+  @Override
+  Attrs product(Product product) {
+    Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
+    boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
+    return slices ? attrs.with("inflight", 1L) : attrs;
+  }
+}

@@ -1,0 +1,131 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.stages.Partition;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.Set;
+
+/**
+ * Schedules a network so that some rows are carried through all layers in registers: what {@link
+ * RegisterChain}, by warpgroups, and {@link WarpChain}, by warps, have in common.
+ */
+abstract class RowChain {
+  final StageGroup group;
+  final Schedule schedule;
+
+  RowChain(StageGroup group) {
+    this.group = group;
+    this.schedule = new Schedule(group.func());
+  }
+
+  /** Says who carries the rows. */
+  abstract void annotate();
+
+  /** Computes layers by parts of their columns. */
+  abstract void parts();
+
+  /** Brings a weight to where its product, the block, reads it. */
+  abstract void weights(Product product, BlockRef block);
+
+  abstract Attrs product(Product product);
+
+  /**
+   * The tile program.
+   *
+   * @param rows of an item
+   * @param blocks that share the items
+   * @param prefetch whether the next rows are read while these are computed
+   */
+  final Scheduled scheduled(long rows, long blocks, boolean prefetch) {
+    annotate();
+    wholeWidth();
+    Stage last = group.stages().getLast();
+    LoopRef items =
+        schedule.split(schedule.loops(schedule.block(last.block())).getFirst(), rows).outer();
+    Set<Buffer> outside = new HashSet<>(group.func().buffers());
+    for (BlockRef block : schedule.blocks().reversed()) {
+      if (!block.name().equals(last.block())) {
+        schedule.computeAt(block, items);
+      }
+    }
+    parts();
+    schedule.compactAll();
+    for (Stage stage : group.stages()) {
+      Buffer buffer = Partition.written(stage);
+      if (!outside.contains(buffer)) {
+        schedule.setScope(schedule.buffer(buffer.name()), Scope.FRAGMENT);
+      }
+    }
+    for (Product product : group.products()) {
+      weights(product, schedule.block(product.block()));
+    }
+    schedule.persistent(items, blocks);
+    SequencedMap<BlockRef, Attrs> attrs = new LinkedHashMap<>();
+    for (BlockRef block : schedule.blocks()) {
+      attrs.put(block, attrs(block, prefetch));
+    }
+    schedule.tensorizeAll(attrs);
+    return Scheduled.by(schedule);
+  }
+
+  /** A store runs over the padded width, guarded. */
+  private void wholeWidth() {
+    for (Stage stage : group.stages()) {
+      if (stage instanceof Store store && store.from().extent(1) != store.to().extent(1)) {
+        schedule.split(
+            schedule.loops(schedule.block(store.block())).get(1), store.from().extent(1));
+      }
+    }
+  }
+
+  /** Cuts a product's sums into slices; gives the loop over them. */
+  final LoopRef slices(BlockRef block, long depth) {
+    List<LoopRef> loops = schedule.loops(block);
+    LoopRef col = loops.get(loops.size() - 2);
+    LoopRef row = loops.get(loops.size() - 3);
+    Schedule.Halves halves = schedule.split(loops.getLast(), depth);
+    schedule.reorder(halves.outer(), row, col, halves.inner());
+    return halves.outer();
+  }
+
+  /** Brings a weight into shared memory by its slices, so many of which are there at once. */
+  final BlockRef staged(Product product, BlockRef block, LoopRef slices, int stages) {
+    BlockRef staged =
+        schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
+    schedule.computeAt(staged, slices);
+    schedule.compact(schedule.buffer(staged.name()));
+    schedule.decomposeReduction(block, slices);
+    schedule.annotate(slices, "unrolled", 1L);
+    schedule.pipeline(slices, stages);
+    return staged;
+  }
+
+  private Attrs attrs(BlockRef block, boolean prefetch) {
+    for (Stage stage : group.stages()) {
+      if (stage.block().equals(block.name())) {
+        return switch (stage) {
+          case Product product -> product(product);
+          case Load _ -> prefetch ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
+          case Map _, Reduction _, Store _ -> Attrs.NONE;
+        };
+      }
+    }
+    return Attrs.NONE;
+  }
+}

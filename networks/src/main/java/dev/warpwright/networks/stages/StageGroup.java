@@ -1,0 +1,177 @@
+package dev.warpwright.networks.stages;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Consecutive stages of a network that become one kernel, as a function of their own.
+ *
+ * @param func parameters: what the stages read from outside, what others read of them, then the row
+ *     count
+ * @param stages in order
+ * @param writes the parameters that the function writes
+ */
+public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes) {
+  public StageGroup {
+    stages = List.copyOf(stages);
+    writes = List.copyOf(writes);
+  }
+
+  /** The matrix products, in order. */
+  public List<Product> products() {
+    return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
+  }
+
+  /** Columns of the accumulators that are alive at once: those that one formula reads. */
+  public long liveColumns() {
+    long most = products().stream().mapToLong(Product::n).max().orElse(0);
+    StageReads all = StageReads.of(func);
+    Map<Buffer, Long> columns = new HashMap<>();
+    products().forEach(product -> columns.merge(product.accumulator(), product.n(), Long::sum));
+    for (Stage stage : stages) {
+      long live = 0;
+      for (Buffer read : all.by(stage.block())) {
+        live += columns.getOrDefault(read, 0L);
+      }
+      most = Math.max(most, live);
+    }
+    return most;
+  }
+
+  /**
+   * Cuts a network's function into one function for each group.
+   *
+   * @param partition every stage once, in order
+   */
+  public static List<StageGroup> split(NetworkFunction network, List<List<Stage>> partition) {
+    Map<String, Stmt> nests = new HashMap<>();
+    for (Stmt nest : nests(network.func().body())) {
+      nests.put(blockName(nest), nest);
+    }
+    Map<Buffer, Integer> readers = readers(network.stages(), nests);
+    List<StageGroup> groups = new ArrayList<>();
+    for (List<Stage> stages : partition) {
+      String name = "k" + groups.size();
+      groups.add(group(network, stages, nests, readers, name, partition.size() == 1));
+    }
+    return groups;
+  }
+
+  private static StageGroup group(
+      NetworkFunction network,
+      List<Stage> stages,
+      Map<String, Stmt> nests,
+      Map<Buffer, Integer> readers,
+      String name,
+      boolean only) {
+    List<Stmt> body = stages.stream().map(stage -> nest(nests, stage)).toList();
+    Set<Buffer> written = new LinkedHashSet<>();
+    Set<Buffer> read = new LinkedHashSet<>();
+    for (Stmt nest : body) {
+      touched(nest, read, written);
+    }
+    Map<Buffer, Integer> readersInside = readers(stages, nests);
+    List<Param> params = new ArrayList<>();
+    List<Buffer> writes = new ArrayList<>();
+    List<Buffer> internal = new ArrayList<>();
+    for (Buffer buffer : read) {
+      if (!written.contains(buffer)) {
+        params.add(buffer);
+      }
+    }
+    for (Buffer buffer : written) {
+      int elsewhere = readers.getOrDefault(buffer, 0) - readersInside.getOrDefault(buffer, 0);
+      if (elsewhere > 0 || network.outputs().contains(buffer)) {
+        params.add(buffer);
+        writes.add(buffer);
+      } else {
+        internal.add(buffer);
+      }
+    }
+    params.add(network.rows());
+    PrimFunc func =
+        new PrimFunc(
+            only ? network.func().name() : network.func().name() + "_" + name,
+            params,
+            Stmts.alloc(internal, Stmts.seq(body)),
+            Attrs.NONE);
+    return new StageGroup(func, stages, writes);
+  }
+
+  /** How many of the stages read each buffer. */
+  private static Map<Buffer, Integer> readers(List<Stage> stages, Map<String, Stmt> nests) {
+    Map<Buffer, Integer> readers = new HashMap<>();
+    for (Stage stage : stages) {
+      Set<Buffer> read = new HashSet<>();
+      touched(nest(nests, stage), read, new HashSet<>());
+      read.forEach(buffer -> readers.merge(buffer, 1, Integer::sum));
+    }
+    return readers;
+  }
+
+  private static Stmt nest(Map<String, Stmt> nests, Stage stage) {
+    Stmt nest = nests.get(stage.block());
+    if (nest == null) {
+      throw new IllegalStateException("the network's function has no block " + stage.block());
+    }
+    return nest;
+  }
+
+  private static void touched(Stmt nest, Set<Buffer> read, Set<Buffer> written) {
+    Set<Buffer> own = new HashSet<>();
+    Walk.statements(
+        nest,
+        s -> {
+          if (s instanceof Stmt.Store store) {
+            own.add(store.buffer());
+          }
+        });
+    written.addAll(own);
+    Walk.expressions(
+        nest,
+        e -> {
+          if (e instanceof Expr.Load load && !own.contains(load.buffer())) {
+            read.add(load.buffer());
+          }
+        });
+  }
+
+  private static List<Stmt> nests(Stmt body) {
+    return switch (body) {
+      case Stmt.Alloc(Buffer buffer, Stmt inner) -> nests(inner);
+      case Stmt.Seq(List<Stmt> stmts) -> stmts;
+      default -> List.of(body);
+    };
+  }
+
+  private static String blockName(Stmt nest) {
+    String[] name = new String[1];
+    Walk.statements(
+        nest,
+        s -> {
+          if (s instanceof Stmt.Block block) {
+            name[0] = block.name();
+          }
+        });
+    if (name[0] == null) {
+      throw new IllegalStateException("a loop nest of the network's function has no block");
+    }
+    return name[0];
+  }
+}

@@ -1,0 +1,66 @@
+package dev.warpwright.networks.stages;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.perf.TileTraffic;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What a network would move with a kernel for each stage, against which fusion is judged. */
+public final class UnfusedTraffic {
+  private UnfusedTraffic() {}
+
+  /** Bytes: each stage reads its operands and writes its result once. */
+  public static long bytes(NetworkFunction network, Map<Var, Long> scalars) {
+    long[] total = {0};
+    Walk.statements(
+        network.func().body(),
+        s -> {
+          if (s instanceof Stmt.Block block) {
+            Set<Buffer> touched = new LinkedHashSet<>();
+            Walk.all(
+                block.body(),
+                inner -> {
+                  if (inner instanceof Stmt.Store store) {
+                    touched.add(store.buffer());
+                  }
+                },
+                e -> {
+                  if (e instanceof Expr.Load load) {
+                    touched.add(load.buffer());
+                  }
+                });
+            for (Buffer buffer : touched) {
+              total[0] += TileTraffic.bytes(buffer, scalars);
+            }
+          }
+        });
+    return total[0];
+  }
+
+  /**
+   * What the network would move with a kernel for each layer.
+   *
+   * @param kernels launches
+   * @param bytes each kernel reads its operands and writes its result once
+   */
+  public record ByLayer(int kernels, long bytes) {}
+
+  /** With a kernel for each layer, formulas in the epilogues. */
+  public static ByLayer byLayer(NetworkFunction network, Map<Var, Long> scalars) {
+    List<StageGroup> groups = StageGroup.split(network, Partition.byLayer(network));
+    long bytes = 0;
+    for (StageGroup group : groups) {
+      for (Buffer buffer : group.func().buffers()) {
+        bytes += TileTraffic.bytes(buffer, scalars);
+      }
+    }
+    return new ByLayer(groups.size(), bytes);
+  }
+}
