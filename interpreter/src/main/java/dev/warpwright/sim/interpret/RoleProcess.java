@@ -89,7 +89,15 @@ public final class RoleProcess extends FlowParty {
     /** Of tiles whose parts have not all come, the sums of those that have. */
     final Map<Long, List<byte[]>> parts = new HashMap<>();
 
+    /** Of loops whose items are drawn, how many have been, by whichever block. */
+    private final Map<Stmt.For, Long> drawn = new IdentityHashMap<>();
+
     private int together;
+
+    /** The next item of a loop. */
+    long draw(Stmt.For loop) {
+      return drawn.merge(loop, 1L, Long::sum) - 1;
+    }
 
     /** A number for processes that run at once. */
     int nextTogether() {

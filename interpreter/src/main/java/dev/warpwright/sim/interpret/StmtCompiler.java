@@ -21,6 +21,7 @@ import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.sim.memory.StorageSize;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -135,6 +136,17 @@ public final class StmtCompiler {
     LongExpr min = exprs.index(loop.min());
     LongExpr extent = exprs.index(loop.extent());
     Exec body = compile(loop.body());
+    if (loop.attrs().has("tickets")) {
+      return f -> {
+        RoleProcess.Shared shared = ((RoleProcess) Objects.requireNonNull(f.process)).shared;
+        long first = min.eval(f);
+        long n = extent.eval(f);
+        for (long i = shared.draw(loop); i < n; i = shared.draw(loop)) {
+          f.ints[slot] = first + i;
+          body.run(f);
+        }
+      };
+    }
     if (!independent(loop) || manner.order().isForward()) {
       return f -> {
         long first = min.eval(f);

@@ -128,7 +128,9 @@ final class ChooseMovement extends Rewriter {
       pipe.buffers().forEach(tile -> laid.put(tile, FragmentOrder.of(tile)));
       return super.stmt(s);
     }
-    if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
+    if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body)
+        && pipe.scope() == Scope.SHARED
+        && !LoweredPipe.isOfScalars(pipe)) {
       lay(pipe, body);
       if (chosen.get(pipe) instanceof Pipe other) {
         return new Stmt.Flow.PipeScope(other, stmt(body));

@@ -18,6 +18,7 @@ import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.PartialSums;
 import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.WorkItems;
+import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.StrideItems;
@@ -48,6 +49,9 @@ import java.util.Objects;
  *
  * <p>Items that ask for no order are dealt out in turn ({@link StrideItems}).
  *
+ * <p>Two dependent GEMMs in one loop become one loop over the items of both, which blocks draw
+ * ({@link FusedGemms}).
+ *
  * <p>Guarantees: loops bound to blocks, and persistent loops inside them over what one block does.
  * Programs that say themselves what each block does, stay as they are. Stands in front of {@code
  * PlanPipes}, for which stages flow from one item to the next depends on which items a block has.
@@ -57,6 +61,9 @@ final class DistributeWork {
 
   /** Of a loop over steps: it counts on from one of the block's items to the next. */
   static final String NUMBERED = "numbered";
+
+  /** Of a persistent loop: blocks draw its items. */
+  static final String TICKETS = "tickets";
 
   static final String LEAST = "least";
   static final String BY = "by";
@@ -77,6 +84,9 @@ final class DistributeWork {
    * @throws LoweringException if tiles cannot be dealt out as the attributes ask
    */
   static PrimFunc apply(PrimFunc given) {
+    if (MergedGrids.isMerged(given)) {
+      return FusedGemms.apply(given);
+    }
     PrimFunc func = StrideItems.apply(given);
     if (!isListed(func.body()) && !func.attrs().has("producers")) {
       return func;
@@ -134,7 +144,7 @@ final class DistributeWork {
             new Stmt.Let(work.cluster(), Exprs.div(work.block(), size), body));
   }
 
-  private static void flatten(Stmt s, List<Buffer> allocated, List<Stmt> into) {
+  static void flatten(Stmt s, List<Buffer> allocated, List<Stmt> into) {
     switch (s) {
       case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(each -> flatten(each, allocated, into));
       case Stmt.Alloc(Buffer buffer, Stmt body) -> {

@@ -65,6 +65,7 @@ final class LowerTiles {
   private final List<Stmt.Let> around = new ArrayList<>();
   private final ClusterBlocks cluster;
   private final List<Param> params = new ArrayList<>();
+  private Expr blocks = Exprs.i32(1);
   private int threads;
 
   private LowerTiles(PrimFunc func) {
@@ -116,12 +117,15 @@ final class LowerTiles {
     return switch (s) {
       case Stmt.For f when GridLoops.is(f) -> {
         bindings.add(GridLoops.binding(f));
+        blocks = Exprs.mul(blocks, f.extent());
         yield block(f.body(), bindings);
       }
       case Stmt.Alloc(Buffer buffer, Stmt body)
           when buffer.scope() == Scope.SHARED || buffer.scope() == Scope.SHARED_CLUSTER -> {
         if (buffer.dtype() == DType.MBARRIER) {
           barriers.add(cluster.own(buffer));
+        } else if (buffer.rank() == 1) {
+          barriers.addFirst(buffer);
         } else {
           OperandRing ring = SwizzledTile.operands(buffer);
           rings.put(buffer, ring);
@@ -215,10 +219,10 @@ final class LowerTiles {
   }
 
   /** The code of a role of one thread. */
-  static Stmt oneThread(Role role) {
+  private Stmt oneThread(Role role) {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt s : StageNumbers.flat(role.body())) {
-      stmts.add(serial(((Stmt.For) s).body()));
+      stmts.add(new TicketLoops(func, blocks).drawn(serial(((Stmt.For) s).body())));
     }
     return Stmts.seq(stmts);
   }

@@ -62,6 +62,10 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
     Map<Buffer, Buffer> rings = new IdentityHashMap<>();
     long count = pipe.stages();
     for (Buffer tile : pipe.buffers()) {
+      if (isOfScalars(pipe) && !resident) {
+        rings.put(tile, Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, pipe.stages()));
+        continue;
+      }
       if (tile.rank() != (resident ? 3 : 2)) {
         throw refusal(pipe, "tile " + tile.name() + " has rank " + tile.rank());
       }
@@ -83,6 +87,11 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
       barriers = barriers.ofCluster();
     }
     return new LoweredPipe(pipe, rings, barriers, resident);
+  }
+
+  /** Whether it holds no tiles, but values that one thread writes. */
+  static boolean isOfScalars(Pipe pipe) {
+    return pipe.buffers().stream().allMatch(each -> each.rank() == 0);
   }
 
   /** Threads that fill a stage. */

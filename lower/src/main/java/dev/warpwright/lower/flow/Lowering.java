@@ -28,8 +28,8 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Of two grids that are one, each goes through the passes by itself ({@link MergedGrids},
-   * {@link MergedWarpgroups}).
+   * Lowers. Of two grids that are one and have no roles, each goes through the passes by itself
+   * ({@link MergedGrids}).
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
@@ -45,10 +45,8 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
-    if (MergedGrids.isMerged(func)) {
-      return groups
-          ? MergedWarpgroups.lower(func, target, listener)
-          : MergedGrids.lower(func, listener, (grid, each) -> lower(grid, target, each));
+    if (MergedGrids.isMerged(func) && !groups) {
+      return MergedGrids.lower(func, listener, (grid, each) -> lower(grid, target, each));
     }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();

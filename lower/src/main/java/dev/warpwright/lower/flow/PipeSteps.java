@@ -14,6 +14,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
@@ -26,6 +27,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of {@link LowerPipes} that rewrites what one role does. */
 final class PipeSteps {
+  private static final List<Expr> ZERO = List.of(Exprs.i32(0));
+
   private final @Nullable Role role;
   private final Stmt whole;
   private final Map<Pipe, LoweredPipe> pipes;
@@ -44,8 +48,8 @@ final class PipeSteps {
   /** Of loops that count on over all items, what they began with. */
   private final Map<Stmt, Expr> counted = new IdentityHashMap<>();
 
-  /** Whether stages are known by their numbers alone. */
-  private boolean byNumber;
+  /** Of pipes whose stages are counted over items that are drawn, how many there were. */
+  private final Map<Pipe, Buffer> done = new LinkedHashMap<>();
 
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
@@ -79,8 +83,8 @@ final class PipeSteps {
 
   PipeSteps(@Nullable Role role, Stmt whole, Map<Pipe, LoweredPipe> pipes, Bounds bounds) {
     this.role = role;
-    this.whole = fromZero(whole);
     this.pipes = pipes;
+    this.whole = new OverDrawnItems().stmt(fromZero(whole));
     this.bounds = bounds;
     Walk.statements(
         this.whole,
@@ -107,10 +111,50 @@ final class PipeSteps {
         Attrs attrs = f.attrs().without(DistributeWork.NUMBERED);
         Stmt.For loop = new Stmt.For(k, Exprs.i32(0), f.extent(), f.kind(), f.axis(), attrs, body);
         counted.put(loop, f.min());
-        byNumber |= f.attrs().getLong(DistributeWork.NUMBERED, 0) == MergedWarpgroups.BY_NUMBER;
         return loop;
       }
     }.stmt(s);
+  }
+
+  /**
+   * Of items that are drawn nobody knows how many steps were before: where a stage is some bits of
+   * the number of its step, the steps are counted, as {@code let before = done; for k in n { … };
+   * done = before + n}.
+   */
+  private final class OverDrawnItems extends Rewriter {
+    private int drawn;
+
+    @Override
+    public Stmt stmt(Stmt s) {
+      if (s instanceof Stmt.While || StageNumbers.isDrawn(s)) {
+        drawn++;
+        Stmt result = super.stmt(s);
+        drawn--;
+        return result;
+      }
+      Pipe pipe = drawn > 0 && s instanceof Stmt.For f ? ofEachStep(f) : null;
+      if (pipe == null || Long.bitCount(pipe.stages()) != 1) {
+        return super.stmt(s);
+      }
+      Stmt.For f = (Stmt.For) s;
+      Buffer count = done.computeIfAbsent(pipe, p -> Buffer.of("done", DType.I32, Scope.LOCAL, 1));
+      Var before = Var.index("before");
+      counted.put(f, before);
+      Stmt more = new Stmt.Store(count, ZERO, Exprs.add(before, f.extent()));
+      return new Stmt.Let(before, new Expr.Load(count, ZERO), Stmts.seq(f, more));
+    }
+
+    /** The pipe of which each step of a loop fills or reads one stage; null for none. */
+    private @Nullable Pipe ofEachStep(Stmt.For f) {
+      List<Stmt> steps = StageNumbers.flat(f.body());
+      return steps.size() != 1
+          ? null
+          : switch (steps.getFirst()) {
+            case Stmt.Flow.Produce p -> p.pipe();
+            case Stmt.Flow.Consume c when !c.peek() -> c.pipe();
+            default -> null;
+          };
+    }
   }
 
   private void number(Pipe pipe, boolean produces) {
@@ -122,7 +166,7 @@ final class PipeSteps {
     numbers.put(pipe, counted);
     long total = counted.total(whole);
     boolean wraps = total < 0 || total > pipe.stages();
-    if (byNumber || produces && lowered.isByThreads()) {
+    if (produces && lowered.isByThreads()) {
       cursors.put(pipe, RingCursor.numbered(lowered.barriers()));
       return;
     }
@@ -146,6 +190,9 @@ final class PipeSteps {
     for (RingCursor cursor : cursors.values()) {
       body = cursor.around(body);
     }
+    for (Buffer count : done.values()) {
+      body = new Stmt.Alloc(count, Stmts.seq(new Stmt.Store(count, ZERO, Exprs.i32(0)), body));
+    }
     return body;
   }
 
@@ -167,9 +214,10 @@ final class PipeSteps {
       case Stmt.Flow.Combine c ->
           new Stmt.Flow.Combine(
               c.sums(), c.slot(), c.part(), c.parts(), c.attrs(), stmt(c.body(), site.sometimes()));
-      case Stmt.Flow.Skip _, Stmt.Flow.Roles _, Stmt.Flow.Signal _ -> throw unknown(s);
-      case Stmt.Flow.Await _, Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> throw unknown(s);
-      case Stmt.While _, Stmt.Block _ -> throw unknown(s);
+      case Stmt.While(Expr more, Stmt body) -> new Stmt.While(more, stmt(body, site.sometimes()));
+      case Stmt.Flow.Signal _, Stmt.Flow.Await _ -> s;
+      case Stmt.Flow.Skip _, Stmt.Flow.Roles _, Stmt.Block _ -> throw unknown(s);
+      case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> throw unknown(s);
       case Stmt.Store _, Stmt.Evaluate _, Stmt.Comment _ -> s;
       case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> s;
       case Stmt.TileMap _, Stmt.TileReduce _ -> s;
@@ -215,6 +263,12 @@ final class PipeSteps {
         .step(
             at(produce),
             (parity, stage, last) -> {
+              if (LoweredPipe.isOfScalars(pipe)) {
+                return Stmts.seq(
+                    lowered.barriers().waitEmpty(parity, stage),
+                    LowerPipes.inRing(lowered, stage).stmt(produce.body()),
+                    lowered.barriers().filled(stage));
+              }
               List<Stmt.TileCopy> copies = new ArrayList<>();
               for (Stmt s : StageNumbers.flat(produce.body())) {
                 if (!(s instanceof Stmt.TileCopy copy)) {

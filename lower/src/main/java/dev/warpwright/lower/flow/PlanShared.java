@@ -12,8 +12,10 @@ import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * Settles what lies in shared memory at once: all pipes and what roles allocate, each instance for
@@ -26,6 +28,9 @@ import java.util.Locale;
  */
 final class PlanShared {
   private static final int BARRIER = 8;
+
+  /** Tiles of results, through which those of several GEMMs may leave. */
+  private final Set<Buffer> results = new HashSet<>();
 
   private long bytes;
   private long largest;
@@ -86,7 +91,7 @@ final class PlanShared {
       case Stmt.Seq(List<Stmt> stmts) -> {
         for (int i = 0; i < stmts.size(); i++) {
           ResultTile tile = i == 0 ? null : RoleCode.tile(stmts.get(i - 1), stmts.get(i));
-          if (tile != null && !direct && tile.isForBulkStores()) {
+          if (tile != null && !direct && tile.isForBulkStores() && results.add(tile.tile())) {
             add(tile.tile().name(), instances * groups * panels(tile.tile(), groups));
           }
           visit(stmts.get(i), instances, groups);

@@ -27,6 +27,7 @@ import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -159,12 +160,6 @@ final class RoleCode {
     return behind(result, Stmts.seq(end, finish));
   }
 
-  /** The code for one of several items, behind the last of which results are waited for. */
-  Stmt ofItem(Stmt body) {
-    Stmt result = stmt(body);
-    return underWay.isEmpty() ? result : behind(result, waitForAll());
-  }
-
   /** Inside of what is allocated for all of it. */
   private static Stmt behind(Stmt s, Stmt end) {
     return s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)
@@ -185,6 +180,10 @@ final class RoleCode {
           packed.concerns(map) ? packed.map(map, waitFor(s)) : Stmts.seq(waitFor(s), maps.map(map));
       case Stmt.TileCopy copy ->
           after(s, packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
+      case Stmt.While(Expr more, Stmt body) -> new Stmt.While(more, repeated(body));
+      case Stmt.Flow.Signal signal -> signal(signal);
+      case Stmt.Evaluate(Expr.Call call) when call.op() == HopperIntrinsics.BAR_SYNC ->
+          StagedStore.barrier(team.group());
       case Stmt.Evaluate(Expr.Call call) -> {
         if (call.op() == HopperIntrinsics.WGMMA_WAIT && Exprs.isConst(call.args().getFirst(), 0)) {
           if (underWay.isEmpty()) {
@@ -196,7 +195,7 @@ final class RoleCode {
       }
       case Stmt.Store _, Stmt.Comment _ -> s;
       case Stmt.TileReduce reduce -> after(s, new RowVectors(code, maps).reduce(reduce));
-      case Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
+      case Stmt.Block _, Stmt.Flow _ ->
           throw new LoweringException(s.getClass().getSimpleName() + " is left in a role");
     };
   }
@@ -319,15 +318,7 @@ final class RoleCode {
     if (f.attrs().has(LowerPipes.ELECT)) {
       return elected(f);
     }
-    Set<Buffer> before = new HashSet<>(underWay);
-    Stmt body = stmt(f.body());
-    if (!before.containsAll(underWay)) {
-      // The second iteration begins with what the first one left under way.
-      before.addAll(underWay);
-      underWay = new HashSet<>(before);
-      body = stmt(f.body());
-    }
-    underWay.addAll(before);
+    Stmt body = repeated(f.body());
     boolean registers = indexesRegisters(f);
     ForKind kind = registers ? ForKind.UNROLLED : f.kind();
     if (registers && !(f.extent() instanceof Expr.IntImm)) {
@@ -343,6 +334,42 @@ final class RoleCode {
         null,
         attrs,
         body);
+  }
+
+  private Stmt repeated(Stmt body) {
+    Set<Buffer> before = new HashSet<>(underWay);
+    Stmt result = stmt(body);
+    if (!before.containsAll(underWay)) {
+      // The second iteration begins with what the first one left under way.
+      before.addAll(underWay);
+      underWay = new HashSet<>(before);
+      result = stmt(body);
+    }
+    underWay.addAll(before);
+    return result;
+  }
+
+  /** Each warpgroup tells of its part, as soon as all of that is in global memory. */
+  private Stmt signal(Stmt.Flow.Signal s) {
+    if (!(s.by() instanceof Expr.IntImm by) || by.value() % team.groups() != 0) {
+      throw new LoweringException(
+          s.counter().name() + " is added to by no multiple of " + team.groups() + " warpgroups");
+    }
+    if (direct || staged.isEmpty()) {
+      throw new LoweringException(
+          "who waits for results reads them by bulk copies, and so they have to be stored; those"
+              + " before a signal to "
+              + s.counter().name()
+              + " leave from registers");
+    }
+    Stmt tell = WorkTickets.publish(s.counter(), s.indices(), by.value() / team.groups());
+    return new Stmt.If(
+        Exprs.eq(team.thread(), Exprs.i32(0)),
+        Stmts.seq(
+            Exprs.evaluate(HopperIntrinsics.BULK_WAIT, Exprs.i32(0)),
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
+            tell),
+        null);
   }
 
   /** Whether a loop's variable says which part of a fragment is an operand. */

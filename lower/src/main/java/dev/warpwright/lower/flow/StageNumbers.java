@@ -75,6 +75,11 @@ final class StageNumbers {
     return behind.getOrDefault(loop, Exprs.i32(0));
   }
 
+  /** Whether other blocks have items in between. */
+  static boolean isDrawn(Stmt s) {
+    return s instanceof Stmt.For f && f.attrs().has(DistributeWork.TICKETS);
+  }
+
   private boolean isSite(Stmt s) {
     return produces
         ? s instanceof Stmt.Flow.Produce p && p.pipe() == pipe
@@ -92,9 +97,16 @@ final class StageNumbers {
         if (each == null || Exprs.isConst(each, 0)) {
           yield each;
         }
+        if (isDrawn(f)) {
+          yield null;
+        }
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
         yield mentions(each, inside) ? null : rounds(f, each, f.extent());
+      }
+      case Stmt.While w -> {
+        Expr each = count(w.body());
+        yield each != null && Exprs.isConst(each, 0) ? each : null;
       }
       case Stmt.If(Expr _, Stmt then, Stmt otherwise) -> {
         Expr first = count(then);
@@ -148,7 +160,7 @@ final class StageNumbers {
         Expr each = count(f.body());
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
-        Expr step = each != null && !mentions(each, inside) ? each : null;
+        Expr step = each != null && !isDrawn(f) && !mentions(each, inside) ? each : null;
         Expr before = counted.getOrDefault(f, number);
         Expr first =
             before == null || step == null
@@ -169,6 +181,7 @@ final class StageNumbers {
           assign(otherwise, number, unrolled);
         }
       }
+      case Stmt.While w -> assign(w.body(), null, unrolled);
       default -> {
         Expr at = number;
         for (Stmt child : Stmts.children(s)) {
@@ -223,6 +236,8 @@ final class StageNumbers {
       return 0;
     }
     return switch (s) {
+      case Stmt.While _ -> -1;
+      case Stmt.For f when isDrawn(f) -> -1;
       case Stmt.For f -> f.extent() instanceof Expr.IntImm n ? sum * Math.max(0, n.value()) : -1;
       case Stmt.If _ -> -1;
       default -> sum;

@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,15 +44,28 @@ final class StageOfRing extends Rewriter {
   }
 
   @Override
+  public Stmt stmt(Stmt s) {
+    if (s instanceof Stmt.Store(Buffer buffer, List<Expr> indices, Expr value)
+        && rings.get(buffer) instanceof Buffer ring) {
+      return new Stmt.Store(ring, staged(indices), expr(value));
+    }
+    return super.stmt(s);
+  }
+
+  private List<Expr> staged(List<Expr> indices) {
+    List<Expr> at = new ArrayList<>();
+    if (stage != null) {
+      at.add(stage);
+    }
+    at.addAll(exprs(indices));
+    return at;
+  }
+
+  @Override
   public Expr expr(Expr e) {
     if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
         && rings.get(buffer) instanceof Buffer ring) {
-      List<Expr> at = new ArrayList<>();
-      if (stage != null) {
-        at.add(stage);
-      }
-      at.addAll(exprs(indices));
-      return new Expr.Load(ring, at);
+      return new Expr.Load(ring, staged(indices));
     }
     return super.expr(e);
   }

@@ -87,7 +87,12 @@ public record WorkTickets(
 
   /** The next ticket. */
   public Expr draw() {
-    return Exprs.cast(DType.I32, add(TICKETS));
+    return draw(counters);
+  }
+
+  /** The next ticket of those that one of these counters counts. */
+  public static Expr draw(Buffer counters) {
+    return Exprs.cast(DType.I32, add(counters, TICKETS));
   }
 
   /** Whether a ticket stands for a tile. */
@@ -120,22 +125,42 @@ public record WorkTickets(
 
   /** Tells that a publisher's part of the tile at hand is complete. */
   public Stmt publish() {
+    return publish(counters, List.of(ofTile()), 1);
+  }
+
+  /** Adds to a counter, behind whatever the thread has written. */
+  public static Stmt publish(Buffer counter, List<Expr> at, long by) {
     return Exprs.evaluate(
-        HopperIntrinsics.RED_RELEASE, address(ofTile()), Exprs.constant(Type.U32, 1));
+        HopperIntrinsics.RED_RELEASE,
+        new Expr.AddressOf(counter, at),
+        Exprs.constant(Type.U32, by));
   }
 
   /** Waits until all is complete that the tile at hand, of the second grid, reads. */
   public Stmt await() {
+    return await(counters, List.of(ofTile()), all());
+  }
+
+  /** Waits until a counter has come to a value. */
+  public static Stmt await(Buffer counter, List<Expr> at, long atLeast) {
+    Expr value = call(HopperIntrinsics.LOAD_ACQUIRE, new Expr.AddressOf(counter, at));
+    return new Stmt.While(Exprs.lt(value, Exprs.constant(Type.U32, atLeast)), Stmt.Seq.EMPTY);
+  }
+
+  /** To what the counter of the tile at hand comes, once nobody has to wait for it. */
+  public long all() {
     MergedOrder.Extents e = program.extents();
-    long tiles = (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns();
-    Expr complete = call(HopperIntrinsics.LOAD_ACQUIRE, address(ofTile()));
-    Expr all = Exprs.constant(Type.U32, tiles * publishers);
-    return new Stmt.While(Exprs.lt(complete, all), Stmt.Seq.EMPTY);
+    return (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns() * publishers;
   }
 
   /** The code of one thread of a block that has drawn its last ticket. */
   public Stmt leave() {
-    Expr last = Exprs.eq(add(LEFT), Exprs.constant(Type.U32, program.blocks() - 1));
+    return leave(counters, program.blocks());
+  }
+
+  /** The code of one thread of one of so many blocks, when it has drawn its last ticket. */
+  public static Stmt leave(Buffer counters, long blocks) {
+    Expr last = Exprs.eq(add(counters, LEFT), Exprs.constant(Type.U32, blocks - 1));
     Var c = Var.index("c");
     Stmt zero =
         Stmt.For.of(
@@ -147,17 +172,15 @@ public record WorkTickets(
   }
 
   /** The counter that a tile of the first grid adds to, and one of the second waits for. */
-  private Expr ofTile() {
+  public Expr ofTile() {
     return program.waits() == Wait.ROW ? Exprs.add(row, TILES) : Exprs.i32(TILES);
   }
 
-  private Expr add(int counter) {
+  private static Expr add(Buffer counters, int counter) {
     return call(
-        HopperIntrinsics.ATOMIC_ADD, address(Exprs.i32(counter)), Exprs.constant(Type.U32, 1));
-  }
-
-  private Expr address(Expr counter) {
-    return new Expr.AddressOf(counters, List.of(counter));
+        HopperIntrinsics.ATOMIC_ADD,
+        new Expr.AddressOf(counters, List.of(Exprs.i32(counter))),
+        Exprs.constant(Type.U32, 1));
   }
 
   private static Expr call(TargetIntrinsic intrinsic, Expr... args) {

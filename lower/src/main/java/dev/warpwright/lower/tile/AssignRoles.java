@@ -58,6 +58,9 @@ import org.jspecify.annotations.Nullable;
  * of the one with the most items: behind its last item an instance that has one less reads the rest
  * without doing anything. What is filled but once, before the items, is no role's.
  *
+ * <p>Items that are drawn ({@code tickets}) are drawn by the producer, which hands them on through
+ * a pipe ({@link DrawnItems}); it also awaits what others have to write before it copies.
+ *
  * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is
  * done by {@code load} alone; loops, conditions and values are repeated in each role that needs
  * them, and are the same for both, for they depend on parameters and read-only memory alone. Each
@@ -75,6 +78,7 @@ public final class AssignRoles {
   private static final int MOST_WARPS = 32;
 
   private final Set<Buffer> written;
+  private final Set<Stmt.TileCopy> awaited;
   private final FlowSites sites;
   private final int consumers;
   private final int warps;
@@ -83,6 +87,7 @@ public final class AssignRoles {
   private AssignRoles(PrimFunc func, int consumers, int warps, boolean shareRows) {
     this.warps = warps;
     this.written = TileFacts.written(func);
+    this.awaited = TileFacts.awaited(func.body());
     this.sites = FlowSites.of(func.body());
     this.consumers = consumers;
     this.shareRows = shareRows;
@@ -143,12 +148,8 @@ public final class AssignRoles {
     return true;
   }
 
+  /** Whether a produce only copies what nobody writes, or what has been written. */
   private boolean isFeed(Stmt.Flow.Produce produce) {
-    return isFeed(produce, written);
-  }
-
-  /** Whether a produce only copies what nobody writes. */
-  static boolean isFeed(Stmt.Flow.Produce produce, Set<Buffer> written) {
     boolean[] feed = {true};
     Walk.statements(
         produce.body(),
@@ -157,7 +158,7 @@ public final class AssignRoles {
             case Stmt.TileCopy copy ->
                 feed[0] &=
                     copy.from().buffer().scope() == Scope.GLOBAL
-                        && !written.contains(copy.from().buffer());
+                        && (!written.contains(copy.from().buffer()) || awaited.contains(copy));
             case Stmt.Seq _, Stmt.Comment _ -> {}
             case Stmt.For f ->
                 feed[0] &=
@@ -203,18 +204,32 @@ public final class AssignRoles {
     } else if (g != null) {
       body = deal.inTurn(math, g);
     }
+    Stmt.For drawn = DrawnItems.loop(load);
+    if (drawn != null) {
+      if (g != null) {
+        throw new PassRefusal("items that are drawn are one consumer's, or share = \"rows\"");
+      }
+      DrawnItems items = new DrawnItems(stages(fed));
+      return items.handedOn(producer(items.drawing(filled)), math(null, items.following(body)));
+    }
     if (isOnce(filled)) {
       return Stmts.seq(FreshNames.of(filled), new Stmt.Flow.Roles(List.of(math(g, body))));
     }
-    Role producer =
-        new Role(
-            "load",
-            null,
-            1,
-            1,
-            Attrs.NONE.with("registers", PRODUCER_REGISTERS),
-            FreshNames.of(FillOrder.apply(filled)));
-    return new Stmt.Flow.Roles(List.of(producer, math(g, body)));
+    return new Stmt.Flow.Roles(List.of(producer(filled), math(g, body)));
+  }
+
+  private static Role producer(Stmt filled) {
+    return new Role(
+        "load",
+        null,
+        1,
+        1,
+        Attrs.NONE.with("registers", PRODUCER_REGISTERS),
+        FreshNames.of(FillOrder.apply(filled)));
+  }
+
+  private static int stages(Set<Pipe> fed) {
+    return fed.stream().mapToInt(Pipe::stages).max().orElse(1);
   }
 
   /** Instances with items of their own, or one of all their warps. */
@@ -295,6 +310,8 @@ public final class AssignRoles {
           yield new Stmt.Flow.Consume(pipe, peek, body == null ? Stmt.Seq.EMPTY : body);
         }
         case Stmt.While w -> throw new PassRefusal("a while loop cannot be cut into roles");
+        // Who is awaited has written what is copied, and all that is copied the producer copies.
+        case Stmt.Flow.Await _ -> producer ? s : null;
         default -> producer ? null : whole(s);
       };
     }

@@ -62,12 +62,14 @@ import org.jspecify.annotations.Nullable;
  * and layouts, which pipes take over as they are.
  *
  * <p>Requires: in a pipelined loop, whole tiles are copied from global memory that the program does
- * not write, before anything else; what is copied is used in that loop only, or copied anew first.
- * Copies that are not so stay where they are, as part of the reading.
+ * not write, or behind a wait for who writes it, before anything else; what is copied is used in
+ * that loop only, or copied anew first. Copies that are not so stay where they are, as part of the
+ * reading.
  */
 public final class PlanPipes {
   private final PrimFunc func;
   private final Set<Buffer> written;
+  private final Set<Stmt.TileCopy> awaited;
   private final List<Feed> feeds = new ArrayList<>();
   private final List<Ring> rings = new ArrayList<>();
 
@@ -121,6 +123,7 @@ public final class PlanPipes {
   private PlanPipes(PrimFunc func) {
     this.func = func;
     this.written = TileFacts.written(func);
+    this.awaited = TileFacts.awaited(func.body());
   }
 
   public static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -222,7 +225,7 @@ public final class PlanPipes {
     Buffer to = copy.to().buffer();
     Buffer from = copy.from().buffer();
     return from.scope() == Scope.GLOBAL
-        && !written.contains(from)
+        && (!written.contains(from) || awaited.contains(copy))
         && (to.scope() == Scope.SHARED || to.scope() == Scope.LOCAL)
         && TileFacts.isWhole(copy.to());
   }

@@ -13,7 +13,9 @@ import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -27,6 +29,32 @@ final class TileFacts {
     Set<Buffer> written = new HashSet<>();
     Walk.statements(func.body(), s -> written.addAll(Leaves.of(s).writes()));
     return written;
+  }
+
+  /** Copies that stand behind a wait for a counter: what they read has been written by then. */
+  static Set<Stmt.TileCopy> awaited(Stmt s) {
+    Set<Stmt.TileCopy> found = Collections.newSetFromMap(new IdentityHashMap<>());
+    Walk.statements(
+        s,
+        each -> {
+          if (!(each instanceof Stmt.Seq(List<Stmt> stmts))) {
+            return;
+          }
+          boolean behind = false;
+          for (Stmt inner : stmts) {
+            if (behind) {
+              Walk.statements(
+                  inner,
+                  x -> {
+                    if (x instanceof Stmt.TileCopy copy) {
+                      found.add(copy);
+                    }
+                  });
+            }
+            behind |= inner instanceof Stmt.Flow.Await;
+          }
+        });
+    return found;
   }
 
   /** The statements of a body, nested sequences as one list. */

@@ -53,9 +53,6 @@ class PassListTest {
   /** It refuses what does not fit, and changes nothing. */
   private static final Set<String> CHECKS = Set.of("PlanShared");
 
-  /** Beside the list: two grids each of which goes through it. */
-  private static final Set<String> BESIDE = Set.of("MergedWarpgroups");
-
   /**
    * Told only where products are computed some columns at a time, which goldens of warps have, or
    * where waits move ({@link EarlyWaitsTest}).
@@ -117,7 +114,6 @@ class PassListTest {
     }
     Set<String> known = new TreeSet<>(PASSES.keySet());
     known.addAll(SOMETIMES.keySet());
-    known.addAll(BESIDE);
     assertThat(told).isEqualTo(known);
   }
 

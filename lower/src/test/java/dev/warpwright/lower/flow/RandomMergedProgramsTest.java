@@ -2,18 +2,23 @@ package dev.warpwright.lower.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
+import dev.warpwright.target.GpuTarget;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -104,10 +109,13 @@ class RandomMergedProgramsTest {
                 Map.entry("BLOCKS", 1 + random.nextInt(4)))));
   }
 
-  private static Arguments arguments(Kernel kernel) {
-    Arguments arguments = LoweringTest.exact(kernel.params(), Map.of());
-    List<Integer> table = MergedOrder.table(kernel.attrs());
-    for (Buffer buffer : kernel.buffers()) {
+  private static Arguments arguments(List<? extends Param> params, Attrs attrs) {
+    Arguments arguments = LoweringTest.exact(params, Map.of());
+    List<Integer> table = MergedOrder.table(attrs);
+    for (Param param : params) {
+      if (!(param instanceof Buffer buffer)) {
+        continue;
+      }
       switch (buffer.name()) {
         case "counters" -> arguments.get(buffer).fill(0);
         case "order" -> {
@@ -122,6 +130,34 @@ class RandomMergedProgramsTest {
     return arguments;
   }
 
+  /** Behind each pass up to threads, one block draws all tiles, whichever role is ahead. */
+  private static void assertEachPassComputes(PrimFunc func, Arguments expected, long seed) {
+    List<String> passes = new ArrayList<>();
+    Lowering.lower(
+        func,
+        GpuTarget.SM_90A,
+        (pass, text) -> {
+          passes.add(pass);
+          if (pass.equals("LowerTiles") || pass.equals("Simplify")) {
+            return;
+          }
+          PrimFunc program = FlowPrograms.parse(text.get());
+          assertThat(IrPrinter.text(program)).isEqualTo(text.get());
+          assertThat(Verifier.verify(program)).as("%s:%n%s", pass, text.get()).isEmpty();
+          for (Options.Order order : List.of(Options.Order.FORWARD, Options.Order.SHUFFLED)) {
+            Arguments arguments = arguments(program.params(), program.attrs());
+            Interpreter.of(program, Options.CHECKED.withOrder(order, seed)).run(arguments);
+            for (String name : List.of("H", "Y")) {
+              assertThat(arguments.get(name).sameBits(expected.get(name)))
+                  .as("%s of seed %d, %s, %s:%n%s", name, seed, pass, order, text.get())
+                  .isTrue();
+            }
+          }
+        });
+    assertThat(passes)
+        .contains("DistributeWork", "PlanPipes", "AssignRoles", "ChooseMovement", "LowerPipes");
+  }
+
   @Test
   void aGridOfTwoComputesWhatBothDo() {
     System.out.println("random merged programs from seed " + SEED + " on");
@@ -130,8 +166,9 @@ class RandomMergedProgramsTest {
       Kernel kernel = LoweringTest.lowered(func);
       Arguments expected = LoweringTest.exact(func.params(), Map.of());
       Interpreter.of(func, Options.CHECKED).run(expected);
+      assertEachPassComputes(func, expected, seed);
       for (GridOptions way : List.of(GridOptions.random(seed), GridOptions.even(3))) {
-        Arguments arguments = arguments(kernel);
+        Arguments arguments = arguments(kernel.params(), kernel.attrs());
         assertThat(new GridInterpreter(kernel, way).check(arguments))
             .as("seed %d, %s:%n%s", seed, way, IrPrinter.text(kernel))
             .isEmpty();

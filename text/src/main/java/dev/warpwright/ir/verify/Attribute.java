@@ -72,6 +72,7 @@ public enum Attribute {
   THREADS("threads", Type.INTEGER, "threads of a block", Place.FUNCTION),
   THREADS_M("threadsM", Type.INTEGER, "threads along M of a tile", Place.TILE),
   THREADS_N("threadsN", Type.INTEGER, "threads along N of a tile", Place.TILE),
+  TICKETS("tickets", Type.INTEGER, "1: blocks draw its items", Place.LOOP),
   TILE_M("tileM", Type.INTEGER, "rows of a block's tile", Place.FUNCTION),
   TILE_N("tileN", Type.INTEGER, "columns of a block's tile", Place.FUNCTION),
   TURNS("turns", Type.INTEGER, "1: parts in order", Place.LOOP),

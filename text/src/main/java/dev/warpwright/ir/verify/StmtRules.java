@@ -29,6 +29,9 @@ final class StmtRules {
   private final BlockRules blocks;
   private final TileRules tiles;
 
+  /** Whether what is checked is a role's; roles hold no roles. */
+  private boolean inRole;
+
   /**
    * Rules.
    *
@@ -52,8 +55,8 @@ final class StmtRules {
       case Stmt.Seq seq -> seq.stmts().forEach(each -> check(each, place));
       case Stmt.For f -> loop(f, place);
       case Stmt.While(Expr condition, Stmt body) -> {
-        if (kernel == null) {
-          level(s, "'while' belongs into kernels");
+        if (kernel == null && !inRole) {
+          level(s, "'while' belongs into kernels and roles");
         }
         condition(s, condition, place);
         check(body, place.uncertain().partedBy(condition));
@@ -209,7 +212,9 @@ final class StmtRules {
               .with(instance)
               .with(inside.bounds().withRange(instance, Exprs.i32(0), Exprs.i32(role.instances())));
     }
+    inRole = true;
     check(role.body(), inside);
+    inRole = false;
   }
 
   private void level(Object node, String message) {

@@ -168,7 +168,7 @@ class VerifierTest {
     primFunc(
         "primfunc f(a: f32[8]) { while a[0] < 1.0 { a[0] = 1.0 } }",
         Rule.LEVEL,
-        "'while' belongs into kernels");
+        "'while' belongs into kernels and roles");
   }
 
   @Test
@@ -301,7 +301,7 @@ class VerifierTest {
             org.assertj.core.groups.Tuple.tuple(Rule.LEVEL, 4));
     assertThatThrownBy(() -> Verifier.require(f))
         .isInstanceOf(VerificationException.class)
-        .hasMessageContaining("line 4: 'while' belongs into kernels (LEVEL)")
+        .hasMessageContaining("line 4: 'while' belongs into kernels and roles (LEVEL)")
         .hasMessageContaining("  a[9] = 1.0f32\n  ^^^^^^^^^^^^^");
   }
 }
