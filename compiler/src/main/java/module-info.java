@@ -18,6 +18,7 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.compiler;
+  exports dev.warpwright.compiler.buffer;
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.predict;
   exports dev.warpwright.compiler.program;
