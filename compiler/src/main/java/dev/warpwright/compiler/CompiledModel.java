@@ -299,19 +299,7 @@ public final class CompiledModel implements AutoCloseable {
    */
   public void run(int rows, List<float[]> in, List<float[]> out) {
     checkRows(rows);
-    run(rows, checked(rows, in, inputs), checked(rows, out, outputs));
-  }
-
-  private static TensorBuffer[] checked(int rows, List<float[]> arrays, ModelArguments values) {
-    values.checkCount(arrays.size());
-    TensorBuffer[] tensors = new TensorBuffer[arrays.size()];
-    for (int i = 0; i < tensors.length; i++) {
-      float[] array = arrays.get(i);
-      TensorBuffer tensor = array == null ? null : TensorBuffer.of(array);
-      values.check(i, rows, tensor);
-      tensors[i] = TensorBuffer.of(array);
-    }
-    return tensors;
+    run(rows, inputs.checked(rows, in), outputs.checked(rows, out));
   }
 
   private static void checkRows(int rows) {

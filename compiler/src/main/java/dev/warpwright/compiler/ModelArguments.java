@@ -150,11 +150,19 @@ final class ModelArguments {
     }
   }
 
-  /** Refuses another number of tensors. */
-  void checkCount(int given) {
-    if (given != features.length) {
-      throw new UserError("the model has " + features.length + " " + what + "s, not " + given);
+  /** One array of so many rows for each value, in the model's order; refuses all else. */
+  TensorBuffer[] checked(int rows, List<float[]> arrays) {
+    if (arrays.size() != features.length) {
+      throw new UserError(
+          "the model has " + features.length + " " + what + "s, not " + arrays.size());
     }
+    TensorBuffer[] tensors = new TensorBuffer[features.length];
+    for (int i = 0; i < tensors.length; i++) {
+      float[] array = arrays.get(i);
+      check(i, rows, array == null ? null : TensorBuffer.of(array));
+      tensors[i] = TensorBuffer.of(array);
+    }
+    return tensors;
   }
 
   /** What is given for each value, in the model's order. */

@@ -205,7 +205,8 @@ final class HostWorkspace implements Workspace {
     }
   }
 
-  private void execute() {
+  /** The kernels alone, on what was bound last. */
+  void execute() {
     for (int i = 0; i < bound.length; i++) {
       execute(i);
     }
