@@ -9,8 +9,8 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.jvm;
-  requires transitive dev.warpwright.interpreter;
-  requires transitive dev.warpwright.sim;
+  requires static dev.warpwright.interpreter;
+  requires static dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
@@ -19,6 +19,7 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.compiler;
+  exports dev.warpwright.compiler.buffer;
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.fusion;
   exports dev.warpwright.compiler.predict;

@@ -1,7 +1,7 @@
 module dev.warpwright.tune {
   requires static org.jspecify;
-  requires java.sql;
-  requires org.xerial.sqlitejdbc;
+  requires static java.sql;
+  requires static org.xerial.sqlitejdbc;
   requires jdk.unsupported;
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;

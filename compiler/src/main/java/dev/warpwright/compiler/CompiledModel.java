@@ -1,75 +1,78 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.base.DeepStack;
-import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
-import dev.warpwright.base.files.FileBytes;
-import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
-import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.execute.WorkspacePool;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.records.NetworkKey;
-import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
-import dev.warpwright.workload.WorkloadKey;
+import java.lang.foreign.MemorySegment;
+import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
- * count first needs them.
+ * A network on a device.
  *
- * <p>Any thread may call any method. Calls wait for each other, for all use the same buffers:
- * results are right, but two threads are no faster than one. Closing waits for the call that runs;
- * whoever comes later gets an {@link IllegalStateException}.
+ * <pre>{@code
+ * try (var device = Device.best();
+ *     var model = Warpwright.load(Path.of("model.onnx")).compile(device)) {
+ *   float[] y = model.run(x); // [rows, model.outputFeatures()] for x of [rows, model.inputFeatures()]
+ * }
+ * }</pre>
+ *
+ * <p><b>Rows.</b> Each call has as many rows as its inputs have, and may have other ones than the
+ * call before. Kernels depend on the range of the row count; they are compiled when a row count
+ * first needs them, or by {@link #prepare}.
+ *
+ * <p><b>Threads.</b> Any thread may call any method at any time. Calls work in memory of their own
+ * and do not wait for each other, except for kernels that are being compiled, and for one of
+ * {@value #MOST_ON_GPU} streams of a GPU. Closing waits for the calls that run; whoever comes later
+ * gets an {@link IllegalStateException}.
+ *
+ * <p><b>Memory.</b> Arrays of the kernels' element type ({@link #inputType}, {@link #outputType})
+ * are read and written in place on the CPU, as is memory of the device on a GPU; all else is copied
+ * once, and converted if need be. Outputs must not overlap inputs or each other. Nothing of the
+ * caller's is kept but the arrays of the last few calls, and they only until others come.
+ *
+ * <p><b>Errors.</b> A {@link UserError} says in one line which argument is wrong and what is
+ * expected; a {@link dev.warpwright.base.DeviceError} what the device said. The outputs hold
+ * anything then.
  */
 public final class CompiledModel implements AutoCloseable {
-  /** From so many rows on kernels are the same. */
-  private static final int LARGEST = 4096;
+  /** Calls of one range of row counts that are under way at once on a GPU; others wait. */
+  static final int MOST_ON_GPU = 8;
 
-  /** The same where tiles of rows differ in size. */
-  private static final int LARGEST_TILED = 1 << 17;
+  /** The same on other devices, where each takes the memory of the network's widest layers. */
+  private static final int MOST_ON_HOST = 64;
 
-  private final Graph graph;
   private final Device device;
   private final Precision precision;
-  private final ConstantStore constants = new ConstantStore();
-  private final Map<Integer, Boolean> byLayer = new HashMap<>();
-
-  /** Held by whoever compiles, runs or closes. */
-  private final Object lock = new Object();
-
-  private final Map<Variant, CompiledProgram> programs = new HashMap<>();
-  private final Map<Variant, Executable> executables = new HashMap<>();
-  private final Map<WorkloadKey, Optional<String>> preferred = new HashMap<>();
-
-  /**
-   * What row counts share a program by.
-   *
-   * @param preferred the alternative that was measured to be fastest for them; empty for none
-   * @param byLayer whether each layer is a GEMM, for just so many rows
-   */
-  private record Variant(int rows, String preferred, boolean byLayer) {}
-
-  private boolean closed;
+  private final Graph graph;
+  private final ModelArguments inputs;
+  private final ModelArguments outputs;
+  private final ModelPrograms programs;
 
   CompiledModel(Graph graph, Device device, Precision precision) {
     this.graph = graph;
     this.device = device;
     this.precision = precision;
+    this.inputs = new ModelArguments(graph.inputs(), "input");
+    this.outputs = new ModelArguments(graph.outputs(), "output");
     device.checkPrecision(precision);
+    int most = device instanceof GpuDevice ? MOST_ON_GPU : MOST_ON_HOST;
+    this.programs = new ModelPrograms(graph, device, precision, most);
   }
 
   public Precision precision() {
@@ -80,259 +83,25 @@ public final class CompiledModel implements AutoCloseable {
     return device;
   }
 
-  /** Features of the only input. */
+  /**
+   * Features of the only input.
+   *
+   * @throws UserError if there are several
+   */
   public int inputFeatures() {
-    return only(graph.inputs(), "input").features();
+    return inputs.onlyFeatures();
   }
 
-  /** Features of the only output. */
+  /**
+   * Features of the only output.
+   *
+   * @throws UserError if there are several
+   */
   public int outputFeatures() {
-    return only(graph.outputs(), "output").features();
+    return outputs.onlyFeatures();
   }
 
-  private static Value only(List<Value> values, String what) {
-    if (values.size() != 1) {
-      throw new UserError(
-          "the model has "
-              + values.size()
-              + " "
-              + what
-              + "s: "
-              + names(values)
-              + "; runAll takes and gives them by name");
-    }
-    return values.getFirst();
-  }
-
-  private static String names(Collection<Value> values) {
-    return values.stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
-  }
-
-  /**
-   * Runs a model of one input and one output.
-   *
-   * @param x [rows, features] row-major
-   * @return [rows, output features]
-   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
-   *     model has several inputs or outputs: see {@link #runAll(float[])}
-   */
-  public float[] run(float[] x) {
-    only(graph.outputs(), "output");
-    return runAll(x).values().iterator().next();
-  }
-
-  /**
-   * Runs a model of one input and any number of outputs.
-   *
-   * @param x [rows, features] row-major
-   * @return by the outputs' names in the model's order, [rows, features of the output] each
-   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
-   *     model has several inputs: see {@link #runAll(Map)}
-   */
-  public Map<String, float[]> runAll(float[] x) {
-    return runAll(Map.of(only(graph.inputs(), "input").name(), x));
-  }
-
-  /**
-   * Runs a model of any number of inputs and outputs.
-   *
-   * @param inputs one array for the name of each input, [rows, features of the input] row-major
-   * @return by the outputs' names in the model's order, [rows, features of the output] each
-   * @throws UserError if an input is missing, is none of the model's, or has other rows than the
-   *     first one
-   */
-  public Map<String, float[]> runAll(Map<String, float[]> inputs) {
-    List<float[]> arrays = new ArrayList<>();
-    for (Value input : graph.inputs()) {
-      float[] x = inputs.get(input.name());
-      if (x == null) {
-        throw new UserError("there is no array for the model's input " + Names.quote(input.name()));
-      }
-      arrays.add(x);
-    }
-    if (inputs.size() != arrays.size()) {
-      throw new UserError(
-          "there are arrays for "
-              + inputs.size()
-              + " inputs, the model has "
-              + arrays.size()
-              + ": "
-              + names(graph.inputs()));
-    }
-    float[] first = arrays.getFirst();
-    int features = graph.inputs().getFirst().features();
-    if (first.length % features != 0) {
-      throw new UserError(
-          "the input has "
-              + first.length
-              + " elements, which are no whole rows of "
-              + features
-              + " features");
-    }
-    int rows = first.length / features;
-    List<float[]> results = arrays(graph.outputs(), rows);
-    run(rows, arrays, results);
-    Map<String, float[]> byName = new LinkedHashMap<>();
-    for (int i = 0; i < results.size(); i++) {
-      byName.put(graph.outputs().get(i).name(), results.get(i));
-    }
-    return byName;
-  }
-
-  /**
-   * Runs.
-   *
-   * @param rows the row count, 0 or more
-   * @param inputs one array for each input of the graph
-   * @param outputs one array for each output of the graph, filled
-   * @throws IllegalStateException if the model is closed
-   */
-  public void run(int rows, List<float[]> inputs, List<float[]> outputs) {
-    checkLengths(rows, inputs, graph.inputs(), "input");
-    checkLengths(rows, outputs, graph.outputs(), "output");
-    synchronized (lock) {
-      executable(rows).run(rows, inputs, outputs);
-    }
-  }
-
-  /**
-   * Does what the first calls with a row count would do otherwise: compiles the kernels and, on the
-   * CPU, has the JVM compile them too, which takes about half a second in a process that has just
-   * started.
-   *
-   * @param rows the row count, at least 1
-   */
-  public void prepare(int rows) {
-    synchronized (lock) {
-      if (executable(rows) instanceof HostExecutable host) {
-        List<float[]> inputs = arrays(graph.inputs(), rows);
-        inputs.forEach(input -> Arrays.fill(input, 0.5f));
-        host.prepare(rows, inputs, arrays(graph.outputs(), rows));
-      }
-    }
-  }
-
-  private static List<float[]> arrays(List<Value> values, int rows) {
-    return values.stream().map(v -> new float[Math.multiplyExact(rows, v.features())]).toList();
-  }
-
-  private static void checkLengths(
-      int rows, List<float[]> arrays, List<Value> values, String what) {
-    if (arrays.size() != values.size()) {
-      throw new UserError(
-          "the model has " + values.size() + " " + what + "s, not " + arrays.size());
-    }
-    for (int i = 0; i < arrays.size(); i++) {
-      long wanted = (long) rows * values.get(i).features();
-      if (arrays.get(i).length != wanted) {
-        throw new UserError(
-            what
-                + " "
-                + i
-                + " has "
-                + arrays.get(i).length
-                + " elements, "
-                + rows
-                + " rows of "
-                + values.get(i).features()
-                + " features need "
-                + wanted);
-      }
-    }
-  }
-
-  /** The program for a row count. */
-  public CompiledProgram program(int rows) {
-    synchronized (lock) {
-      return programs.computeIfAbsent(
-          variant(rows), v -> FileBytes.reading(() -> DeepStack.call(() -> compile(v))));
-    }
-  }
-
-  private CompiledProgram compile(Variant variant) {
-    String preferred = variant.preferred().isEmpty() ? null : variant.preferred();
-    if (!variant.byLayer()) {
-      return compile(variant, null, preferred);
-    }
-    try (GemmKernels products = device.products()) {
-      return compile(variant, products, preferred);
-    }
-  }
-
-  private CompiledProgram compile(
-      Variant variant, @Nullable GemmKernels products, @Nullable String preferred) {
-    return NetworkCompiler.compile(
-        graph, device.target(), precision, variant.rows(), products, preferred, device::isFast);
-  }
-
-  /**
-   * The program for a row count, on the device: for one thread, and while nobody runs the model.
-   *
-   * @throws IllegalStateException if the model is closed
-   */
-  public Executable executable(int rows) {
-    synchronized (lock) {
-      if (closed) {
-        throw new IllegalStateException("the compiled model is closed; compile the model again");
-      }
-      Variant variant = variant(rows);
-      Executable known = executables.get(variant);
-      if (known == null) {
-        CompiledProgram program = program(rows);
-        known = FileBytes.reading(() -> DeepStack.call(() -> device.load(program, constants)));
-        executables.put(variant, known);
-      }
-      return known;
-    }
-  }
-
-  private Variant variant(int rows) {
-    if (!(device.target() instanceof GpuTarget target)) {
-      return new Variant(bucket(rows), "", false);
-    }
-    String measured =
-        preferred
-            .computeIfAbsent(
-                NetworkKey.of(graph, precision, rows),
-                key -> Optional.ofNullable(device.preferred(key)))
-            .orElse("");
-    int padded = padded(rows);
-    boolean layers =
-        measured.isEmpty()
-            ? byLayer.computeIfAbsent(
-                padded, r -> NetworkCompiler.isByLayer(graph, target, precision, r))
-            : NetworkCompiler.isPerLayer(measured);
-    return new Variant(layers ? padded : bucket(rows), measured, layers);
-  }
-
-  /** Row counts up to the next power of two, and all large ones, share their kernels. */
-  private int bucket(int rows) {
-    // Without tensor cores the tile grows with the rows until each multiprocessor has a large one.
-    boolean tiles = precision == Precision.F32 && device.target() instanceof GpuTarget;
-    int largest = tiles ? LARGEST_TILED : LARGEST;
-    return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
-  }
-
-  /**
-   * Kernels for one row count compute as many rows: the next power of two up to 128, then the next
-   * quarter of one, so that at most a fifth of the work is for nothing.
-   */
-  private static int padded(int rows) {
-    if (rows <= 1) {
-      return 1;
-    }
-    int below = Integer.highestOneBit(rows - 1);
-    int step = rows <= 16 ? 16 : below < 128 ? 2 * below : below / 4;
-    long padded = (long) Math.ceilDiv(rows, step) * step;
-    return padded > Integer.MAX_VALUE ? rows : (int) padded;
-  }
-
-  /** Source of the kernels for a row count, for GPU devices. */
-  public String cudaSource(int rows) {
-    return device.cudaSource(program(rows));
-  }
-
-  /** The values that the model takes, in order. */
+  /** The values that the model takes, in order: names and features. */
   public List<Value> inputs() {
     return new ArrayList<>(graph.inputs());
   }
@@ -342,13 +111,290 @@ public final class CompiledModel implements AutoCloseable {
     return new ArrayList<>(graph.outputs());
   }
 
+  /** The element type in which the kernels for a row count read an input: no conversion, then. */
+  public DType inputType(int index, int rows) {
+    return program(rows).network().inputs().get(index).dtype();
+  }
+
+  /** The element type in which the kernels for a row count write an output. */
+  public DType outputType(int index, int rows) {
+    return program(rows).network().outputs().get(index).dtype();
+  }
+
+  // ---- one input, one output ---------------------------------------------------------------
+
+  /**
+   * Runs a model of one input and one output.
+   *
+   * @param x [rows, features] row-major
+   * @return [rows, output features], a new array
+   * @throws UserError if {@code x} is null or no whole rows, or the model has several inputs or
+   *     outputs: see {@link #runAll(Map)}
+   * @throws IllegalStateException if the model is closed
+   */
+  public float[] run(float[] x) {
+    inputs.onlyFeatures();
+    int width = outputs.onlyFeatures();
+    int rows = rows(x);
+    float[] y = new float[Math.multiplyExact(rows, width)];
+    run(rows, new TensorBuffer[] {TensorBuffer.of(x)}, new TensorBuffer[] {TensorBuffer.of(y)});
+    return y;
+  }
+
+  private int rows(float @Nullable [] x) {
+    if (x == null) {
+      inputs.check(0, 1, null);
+    }
+    return inputs.rows(0, x == null ? 0 : x.length);
+  }
+
+  /**
+   * Runs a model of one input and one output on memory of the caller.
+   *
+   * <pre>{@code
+   * float[] y = new float[16 * model.outputFeatures()];
+   * model.run(x, y); // allocates nothing that stays
+   * }</pre>
+   *
+   * @param x [rows, features] row-major
+   * @param y [rows, output features], filled
+   * @throws UserError if one is null, {@code x} is no whole rows, {@code y} has other rows, or the
+   *     model has several inputs or outputs
+   * @throws IllegalStateException if the model is closed
+   */
+  public void run(float[] x, float[] y) {
+    run(TensorBuffer.of(x), TensorBuffer.of(y));
+  }
+
+  /** {@link #run(float[], float[])} of what remains of two buffers, on or off the Java heap. */
+  public void run(FloatBuffer x, FloatBuffer y) {
+    run(TensorBuffer.of(x), TensorBuffer.of(y));
+  }
+
+  /** {@link #run(float[], float[])} of two memory segments of f32 numbers. */
+  public void run(MemorySegment x, MemorySegment y) {
+    run(TensorBuffer.of(x, DType.F32), TensorBuffer.of(y, DType.F32));
+  }
+
+  /** {@link #run(float[], float[])} of memory of any kind, in any of its element types. */
+  public void run(TensorBuffer x, TensorBuffer y) {
+    inputs.onlyFeatures();
+    outputs.onlyFeatures();
+    if (x == null) {
+      inputs.check(0, 1, null);
+    }
+    int rows = inputs.rows(0, x.elements());
+    outputs.check(0, rows, y);
+    run(rows, new TensorBuffer[] {x}, new TensorBuffer[] {y});
+  }
+
+  /**
+   * Runs a model of one input and one output on the first rows of memory that may be longer, such
+   * as a {@link dev.warpwright.compiler.buffer.DeviceBuffer} that serves calls of several sizes.
+   *
+   * @param rows the row count, 0 or more
+   * @throws UserError if one is null or too short, or the model has several inputs or outputs
+   * @throws IllegalStateException if the model is closed
+   */
+  public void run(int rows, TensorBuffer x, TensorBuffer y) {
+    inputs.onlyFeatures();
+    outputs.onlyFeatures();
+    checkRows(rows);
+    inputs.checkAtLeast(0, rows, x);
+    outputs.checkAtLeast(0, rows, y);
+    run(rows, new TensorBuffer[] {x}, new TensorBuffer[] {y});
+  }
+
+  // ---- any inputs, any outputs -------------------------------------------------------------
+
+  /**
+   * Runs a model of one input and any number of outputs.
+   *
+   * @param x [rows, features] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if {@code x} is null or no whole rows, or the model has several inputs: see
+   *     {@link #runAll(Map)}
+   * @throws IllegalStateException if the model is closed
+   */
+  public Map<String, float[]> runAll(float[] x) {
+    inputs.onlyFeatures();
+    rows(x);
+    return runAll(Map.of(inputs.name(0), x));
+  }
+
+  /**
+   * Runs a model of any number of inputs and outputs.
+   *
+   * <pre>{@code
+   * Map<String, float[]> y = model.runAll(Map.of("query", q, "context", c));
+   * float[] score = y.get("score");
+   * }</pre>
+   *
+   * @param byName one array for the name of each input, [rows, features of the input] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if an input is missing, null, none of the model's, no whole rows, or has
+   *     other rows than the first one
+   * @throws IllegalStateException if the model is closed
+   */
+  public Map<String, float[]> runAll(Map<String, float[]> byName) {
+    Map<String, @Nullable TensorBuffer> in = new LinkedHashMap<>();
+    if (byName != null) {
+      byName.forEach((name, x) -> in.put(name, x == null ? null : TensorBuffer.of(x)));
+    }
+    TensorBuffer[] given = inputs.inOrder(byName == null ? null : in);
+    int rows = rowsOf(given);
+    Map<String, float[]> results = new LinkedHashMap<>();
+    TensorBuffer[] out = new TensorBuffer[outputs.count()];
+    for (int i = 0; i < out.length; i++) {
+      float[] y = new float[Math.multiplyExact(rows, outputs.features(i))];
+      results.put(outputs.name(i), y);
+      out[i] = TensorBuffer.of(y);
+    }
+    run(rows, given, out);
+    return results;
+  }
+
+  private int rowsOf(TensorBuffer[] given) {
+    int rows = inputs.rows(0, given[0].elements());
+    for (int i = 1; i < given.length; i++) {
+      inputs.check(i, rows, given[i]);
+    }
+    return rows;
+  }
+
+  /**
+   * Runs a model of any number of inputs and outputs on memory of the caller.
+   *
+   * <pre>{@code
+   * short[] bits = new short[16 * 10];
+   * model.run(
+   *     Map.of("x", TensorBuffer.of(rows, DType.BF16)),
+   *     Map.of("y", TensorBuffer.of(bits, DType.BF16)));
+   * }</pre>
+   *
+   * @param in memory for the name of each input
+   * @param out memory for the name of each output, filled
+   * @throws UserError if a name is missing or none of the model's, a value is null, or has other
+   *     rows than the first input
+   * @throws IllegalStateException if the model is closed
+   */
+  public void run(Map<String, ? extends TensorBuffer> in, Map<String, ? extends TensorBuffer> out) {
+    TensorBuffer[] given = inputs.inOrder(in);
+    TensorBuffer[] wanted = outputs.inOrder(out);
+    int rows = rowsOf(given);
+    for (int i = 0; i < wanted.length; i++) {
+      outputs.check(i, rows, wanted[i]);
+    }
+    run(rows, given, wanted);
+  }
+
+  /**
+   * Runs a model of any number of inputs and outputs on arrays of the caller.
+   *
+   * @param rows the row count, 0 or more
+   * @param in one array for each input of the model, in its order
+   * @param out one array for each output, filled
+   * @throws UserError if there are too many, too few, or one has other rows
+   * @throws IllegalStateException if the model is closed
+   */
+  public void run(int rows, List<float[]> in, List<float[]> out) {
+    checkRows(rows);
+    run(rows, inputs.checked(rows, in), outputs.checked(rows, out));
+  }
+
+  private static void checkRows(int rows) {
+    if (rows < 0) {
+      throw new UserError("a model runs 0 or more rows, not " + rows);
+    }
+  }
+
+  /** All calls come here, their arguments checked. */
+  private void run(int rows, TensorBuffer[] in, TensorBuffer[] out) {
+    outputs.checkWritable(out, in, inputs);
+    WorkspacePool pool = programs.pool(rows);
+    WorkspacePool.Lease lease = pool.take();
+    try {
+      lease.workspace().run(rows, in, out);
+    } finally {
+      pool.give(lease);
+    }
+  }
+
+  // ---- without waiting ---------------------------------------------------------------------
+
+  /**
+   * {@link #run(float[])} on a thread of the common pool.
+   *
+   * @param x [rows, features] row-major, not to be changed until the future is done
+   * @return the result, or the error that {@link #run(float[])} would throw
+   */
+  public CompletableFuture<float[]> runAsync(float[] x) {
+    return CompletableFuture.supplyAsync(() -> run(x), ForkJoinPool.commonPool());
+  }
+
+  /**
+   * {@link #run(Map, Map)} on a thread of the executor. On a GPU calls run on streams of their own,
+   * so that one copies while another computes.
+   *
+   * @param in not to be changed until the future is done
+   * @param out not to be read until the future is done
+   * @return done when the outputs are filled, or with the error that {@link #run(Map, Map)} would
+   *     throw
+   */
+  public CompletableFuture<Void> runAsync(
+      Map<String, ? extends TensorBuffer> in,
+      Map<String, ? extends TensorBuffer> out,
+      Executor executor) {
+    return CompletableFuture.runAsync(() -> run(in, out), executor);
+  }
+
+  // ---- programs ----------------------------------------------------------------------------
+
+  /**
+   * Does what the first calls with a row count would do otherwise: compiles the kernels and, on the
+   * CPU, has the JVM compile them too, which takes about half a second in a process that has just
+   * started.
+   *
+   * @param rows the row count, at least 1
+   */
+  public void prepare(int rows) {
+    if (executable(rows) instanceof HostExecutable host) {
+      List<float[]> in = arrays(graph.inputs(), rows);
+      in.forEach(input -> Arrays.fill(input, 0.5f));
+      host.prepare(rows, in, arrays(graph.outputs(), rows));
+    }
+  }
+
+  private static List<float[]> arrays(List<Value> values, int rows) {
+    return values.stream().map(v -> new float[Math.multiplyExact(rows, v.features())]).toList();
+  }
+
+  /** The program for a row count. */
+  public CompiledProgram program(int rows) {
+    return programs.program(rows);
+  }
+
+  /**
+   * The program for a row count, on the device: to verify and to measure it, on one thread.
+   *
+   * @throws IllegalStateException if the model is closed
+   */
+  public Executable executable(int rows) {
+    return programs.pool(rows).executable();
+  }
+
+  /**
+   * Source of the kernels for a row count.
+   *
+   * @throws UserError if the device runs no CUDA
+   */
+  public String cudaSource(int rows) {
+    return device.cudaSource(program(rows));
+  }
+
   /** Gives back what the model has on the device; does nothing the second time. */
   @Override
   public void close() {
-    synchronized (lock) {
-      closed = true;
-      executables.values().forEach(Executable::close);
-      executables.clear();
-    }
+    programs.close();
   }
 }

@@ -1,10 +1,12 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
@@ -26,6 +28,11 @@ public final class CpuDevice implements Device {
   @Override
   public Target target() {
     return target;
+  }
+
+  @Override
+  public DeviceBuffer allocate(DType type, long elements) {
+    return DeviceBuffer.onHost(type, elements);
   }
 
   @Override

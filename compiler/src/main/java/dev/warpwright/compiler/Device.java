@@ -1,12 +1,14 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
@@ -29,6 +31,15 @@ public sealed interface Device extends AutoCloseable
 
   /** Puts a program that was compiled for {@link #target()} on the device. */
   Executable load(CompiledProgram program, ConstantStore constants);
+
+  /**
+   * Memory on the device, for inputs and outputs that stay there.
+   *
+   * @param type {@link DType#F32}, {@link DType#F16} or {@link DType#BF16}
+   * @param elements how many, 0 or more
+   * @throws UserError if models take no such type, or there is not so much
+   */
+  DeviceBuffer allocate(DType type, long elements);
 
   /**
    * Refuses a precision that the device cannot compute in.

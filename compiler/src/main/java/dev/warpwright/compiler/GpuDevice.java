@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
@@ -11,6 +12,7 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
@@ -34,6 +36,11 @@ public final class GpuDevice implements Device {
   @Override
   public Target target() {
     return gpu.target();
+  }
+
+  @Override
+  public DeviceBuffer allocate(DType type, long elements) {
+    return DeviceBuffer.onGpu(gpu.context(), type, elements);
   }
 
   @Override

@@ -1,11 +1,13 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.WorkloadKey;
@@ -21,6 +23,11 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   @Override
   public Target target() {
     return gpu;
+  }
+
+  @Override
+  public DeviceBuffer allocate(DType type, long elements) {
+    throw new DeviceError("no GPU here runs " + gpu.name() + "; use --target auto or cpu");
   }
 
   @Override

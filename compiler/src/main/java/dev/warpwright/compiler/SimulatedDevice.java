@@ -1,10 +1,12 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.WorkloadKey;
@@ -20,6 +22,11 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
   @Override
   public Target target() {
     return gpu;
+  }
+
+  @Override
+  public DeviceBuffer allocate(DType type, long elements) {
+    return DeviceBuffer.onHost(type, elements);
   }
 
   @Override

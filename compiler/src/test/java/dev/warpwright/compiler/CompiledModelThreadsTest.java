@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** An application has more than one thread, and closes what it no longer needs. */
 class CompiledModelThreadsTest {
   private static final int THREADS = 8;
-  private static final int CALLS = 300;
+  private static final int CALLS = 150;
   private static final int FEATURES = 64;
   private static final int[] BATCHES = {1, 2, 3, 7, 16, 33};
 

@@ -28,6 +28,11 @@ final class DocumentExample {
     return matcher.group(1);
   }
 
+  /** All examples of a document, in order. */
+  static List<String> all(Path document) throws IOException {
+    return JAVA.matcher(Files.readString(document)).results().map(m -> m.group(1)).toList();
+  }
+
   /** Compiles a class in a folder, and calls a method of it. */
   static void run(Path folder, String name, String text, String method, Object... arguments)
       throws Exception {

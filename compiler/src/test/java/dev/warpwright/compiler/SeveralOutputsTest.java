@@ -139,10 +139,13 @@ class SeveralOutputsTest {
                   + " and gives them by name");
       assertThatThrownBy(() -> compiled.runAll(Map.of("z", rows(2))))
           .isInstanceOf(UserError.class)
-          .hasMessage("there is no array for the model's input 'x'");
+          .hasMessage("the model has no input 'z'; it needs 'x' of 20 features");
+      assertThatThrownBy(() -> compiled.runAll(Map.of()))
+          .isInstanceOf(UserError.class)
+          .hasMessage("there is nothing for the model's input 'x'; it needs 'x' of 20 features");
       assertThatThrownBy(() -> compiled.runAll(Map.of("x", rows(2), "z", rows(2))))
           .isInstanceOf(UserError.class)
-          .hasMessageContaining("arrays for 2 inputs, the model has 1: 'x'");
+          .hasMessage("the model has no input 'z'; it needs 'x' of 20 features");
       assertThatThrownBy(() -> compiled.runAll(new float[INPUTS + 1]))
           .isInstanceOf(UserError.class)
           .hasMessageContaining("no whole rows of 20 features");

@@ -47,6 +47,8 @@ class WithoutVectorsTest {
     assertThat(output.lines().filter(line -> line.contains("slower")))
         .singleElement()
         .asString()
-        .contains("add --add-modules jdk.incubator.vector");
+        .contains("3 to 20 times slower")
+        .contains("add --add-modules jdk.incubator.vector to the options of java")
+        .contains("set JDK_JAVA_OPTIONS=--add-modules=jdk.incubator.vector");
   }
 }

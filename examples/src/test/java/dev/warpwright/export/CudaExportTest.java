@@ -99,6 +99,7 @@ final class CudaExportTest {
       }
       case "gated block" ->
           CudaExport.model(
+              "block",
               new Model(new RandomFfn(528, 528, true, Activation.SILU, true).graph(DType.BF16, 1)),
               Precision.BF16,
               TARGET,
@@ -120,6 +121,7 @@ final class CudaExportTest {
 
   private static Map<String, byte[]> model(String name, Precision precision) {
     return CudaExport.model(
+        name,
         Warpwright.load(Path.of("..", "models", name, "model.onnx")),
         precision,
         TARGET,
@@ -147,7 +149,15 @@ final class CudaExportTest {
     Map<String, byte[]> files = rung("async-copies", 512, 256, 128);
     assertThat(files)
         .containsOnlyKeys(
-            "kernel.cuh", "main.cu", "torch_op.cu", "torch_op.py", "CMakeLists.txt", "trace.json");
+            "kernel.cuh",
+            "main.cu",
+            "torch_op.cu",
+            "torch_op.py",
+            "__init__.py",
+            "CMakeLists.txt",
+            "Makefile",
+            "README.md",
+            "trace.json");
     assertThat(text(files, "kernel.cuh"))
         .startsWith("// A rung.\n")
         .contains("//   transformLayout(A_shared, order = 1,0)")
@@ -218,6 +228,50 @@ final class CudaExportTest {
     assertThat(text(files, "torch_op.py")).contains("M = x.shape[0]");
   }
 
+  @Test
+  void theSameModelGivesTheSameBytes() {
+    Map<String, byte[]> once = model("digits-relu-128-64", Precision.F16);
+    Map<String, byte[]> again = model("digits-relu-128-64", Precision.F16);
+    assertThat(again.keySet()).containsExactlyElementsOf(once.keySet());
+    once.forEach((name, bytes) -> assertThat(again.get(name)).as(name).isEqualTo(bytes));
+  }
+
+  /** Python and make read what is for them; names that they reserve get an underscore. */
+  @Test
+  void pythonAndMakeReadTheirFiles(@TempDir Path folder) throws IOException, InterruptedException {
+    assumeTrue(isThere("python3") && isThere("make"), "python3 or make is not installed");
+    Map<String, byte[]> files =
+        CudaExport.model(
+            "lambda",
+            Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx")),
+            Precision.F16,
+            TARGET,
+            32,
+            "A model");
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      Files.write(folder.resolve(file.getKey()), file.getValue());
+    }
+    run(List.of("python3", "-m", "py_compile", "torch_op.py", "__init__.py"), folder);
+    run(List.of("make", "-n", "all", "check", "clean"), folder);
+    assertThat(text(files, "torch_op.py"))
+        .contains("custom_op(\"warpwright::lambda_\"")
+        .contains("@lambda_.register_fake");
+    assertThat(text(files, "Makefile")).contains("lambda_: main.cu kernel.cuh\n\t$(NVCC)");
+    assertThat(text(files, "README.md"))
+        .contains("| `x` | `const f16*` | input, M * 64 elements |")
+        .contains("| `constants` | `const void*` | `constants.bin` in the GPU's memory |");
+  }
+
+  private static boolean isThere(String program) {
+    try {
+      return new ProcessBuilder(program, "--version").start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** On sm_80 weights lie in the order of registers: packed like others, they are bytes. */
   @Test
   void aModelIsExportedForEveryTargetInEveryPrecision() {
@@ -226,6 +280,7 @@ final class CudaExportTest {
         if (precision.supportedBy(target)) {
           Map<String, byte[]> files =
               CudaExport.model(
+                  "digits",
                   Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx")),
                   precision,
                   target,

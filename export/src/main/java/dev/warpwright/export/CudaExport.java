@@ -6,8 +6,8 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.HostText;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
@@ -44,11 +44,13 @@ public final class CudaExport {
   /**
    * The files of a model by name, its weights and a sample of rows with their results among them.
    *
+   * @param name of the function and the operator, if it is an identifier, else one made of it: two
+   *     models in one process need two
    * @param rows of the sample, at least 1; the kernels are those for so many rows
    * @throws dev.warpwright.base.UserError if the target does not have the precision
    */
   public static Map<String, byte[]> model(
-      Model model, Precision precision, GpuTarget target, int rows, String about) {
+      String name, Model model, Precision precision, GpuTarget target, int rows, String about) {
     try (CompiledModel compiled = model.compile(new OfflineGpu(target), precision)) {
       CompiledProgram program = compiled.program(rows);
       Map<String, Trace> traces = new LinkedHashMap<>();
@@ -57,9 +59,20 @@ public final class CudaExport {
       }
       Exported exported =
           new Exported(
-              about + outputs(model), target, program.program(), Map.of(), null, traces, null);
+              about + outputs(model),
+              target,
+              named(program.program(), name),
+              Map.of(),
+              null,
+              traces,
+              null);
       return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
     }
+  }
+
+  private static Program named(Program program, String name) {
+    return new Program(
+        ProjectText.name(name), program.params(), program.workspace(), program.steps());
   }
 
   /** What a model of several outputs gives, in the order of the operator's results. */
@@ -79,7 +92,10 @@ public final class CudaExport {
     texts.put("main.cu", HostProgramText.of(exported, signature));
     texts.put("torch_op.cu", TorchText.library(exported, signature));
     texts.put("torch_op.py", TorchText.module(exported, signature));
-    texts.put("CMakeLists.txt", cmake(exported));
+    texts.put("__init__.py", ProjectText.init(exported));
+    texts.put("CMakeLists.txt", ProjectText.cmake(exported));
+    texts.put("Makefile", ProjectText.makefile(exported));
+    texts.put("README.md", ProjectText.readme(exported, signature));
     exported
         .traces()
         .forEach(
@@ -103,24 +119,5 @@ public final class CudaExport {
         "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3",
         number,
         number);
-  }
-
-  private static String cmake(Exported exported) {
-    return String.format(
-        Locale.ROOT,
-        """
-        cmake_minimum_required(VERSION 3.24)
-        project(%1$s LANGUAGES CUDA)
-
-        add_executable(%1$s main.cu)
-        add_library(%1$s_op SHARED torch_op.cu)
-        foreach(built %1$s %1$s_op)
-          set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
-          # Products and sums are fused where the source says so, and nowhere else.
-          target_compile_options(${built} PRIVATE -fmad=false)
-        endforeach()
-        """,
-        HostText.identifier(exported.program().name()),
-        exported.target().name().substring("sm_".length()));
   }
 }

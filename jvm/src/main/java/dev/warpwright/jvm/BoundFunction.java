@@ -22,6 +22,18 @@ public final class BoundFunction {
   }
 
   /**
+   * Has later runs use another array for a buffer; for one thread at a time.
+   *
+   * @param index of the buffer among the kernel's
+   * @param array as for {@link HostFunction#run}
+   * @throws IllegalArgumentException if it is of the wrong type or too short
+   */
+  public void replace(int index, Object array) {
+    function.check(index, array);
+    arrays[index] = array;
+  }
+
+  /**
    * Runs the kernel cut short, whatever comes of that.
    *
    * @param limit iterations of a serial loop at most; 0 for one, and nothing that has vectors

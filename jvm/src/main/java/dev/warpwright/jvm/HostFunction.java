@@ -124,9 +124,14 @@ public final class HostFunction {
       }
     }
     for (int i = 0; i < arrays.length; i++) {
-      if (!arrayParams[i].takes(arrays[i])) {
-        throw unsuitable(kernel.buffers().get(i), arrayParams[i], arrays[i]);
-      }
+      check(i, arrays[i]);
+    }
+  }
+
+  /** Refuses an array that is too short for the buffer of that index, or of another type. */
+  void check(int index, Object array) {
+    if (!arrayParams[index].takes(array)) {
+      throw unsuitable(kernel.buffers().get(index), arrayParams[index], array);
     }
   }
 

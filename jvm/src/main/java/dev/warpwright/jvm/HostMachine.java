@@ -34,11 +34,12 @@ public final class HostMachine {
       System.getLogger("dev.warpwright")
           .log(
               System.Logger.Level.WARNING,
-              "kernels on the CPU are many times slower, for this JVM was started without "
+              "kernels on the CPU are 3 to 20 times slower, for this JVM was started without "
                   + VECTORS
                   + "; add --add-modules "
                   + VECTORS
-                  + " to the options of java");
+                  + " to the options of java, or set JDK_JAVA_OPTIONS=--add-modules="
+                  + VECTORS);
     }
     return target;
   }

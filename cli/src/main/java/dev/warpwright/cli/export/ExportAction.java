@@ -140,6 +140,7 @@ public final class ExportAction implements Action<ExportRequest> {
     Precision precision =
         request.precision() == null ? model.graph().precision() : request.precision();
     return CudaExport.model(
+        name(path),
         model,
         precision,
         target,
@@ -147,11 +148,22 @@ public final class ExportAction implements Action<ExportRequest> {
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
   }
 
+  /** The file's name without its ending; its folder's, if all models there are called so. */
+  private static String name(Path path) {
+    String file = String.valueOf(path.getFileName());
+    int dot = file.lastIndexOf('.');
+    String name = dot > 0 ? file.substring(0, dot) : file;
+    Path folder = path.toAbsolutePath().normalize().getParent();
+    return name.equals("model") && folder != null && folder.getFileName() != null
+        ? folder.getFileName().toString()
+        : name;
+  }
+
   private static Map<String, byte[]> random(
       NetworkTask task, ExportRequest request, GpuTarget target) {
     request.values().finish(NetworkTask.keys(task.what()));
     return CudaExport.model(
-        new Model(task.graph()), task.precision(), target, task.rows(), task.text());
+        task.what(), new Model(task.graph()), task.precision(), target, task.rows(), task.text());
   }
 
   private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {

@@ -45,7 +45,10 @@ final class ExportCommandTest {
               "main.cu",
               "torch_op.cu",
               "torch_op.py",
+              "__init__.py",
               "CMakeLists.txt",
+              "Makefile",
+              "README.md",
               "trace.json",
               ExportFolder.WRITTEN);
     }
@@ -133,6 +136,12 @@ final class ExportCommandTest {
     assertThat(run("export", file, "--precision", "f16", "--batch", "8", "-o", model.toString()))
         .isEqualTo(ExitCode.OK);
     assertThat(model.resolve("x.bin")).hasSize(8 * 64 * 2);
+    // Named after the model, so that two are two in one process.
+    assertThat(Files.readString(model.resolve("torch_op.py")))
+        .contains("custom_op(\"warpwright::digits_relu_128_64\"");
+    assertThat(Files.readString(model.resolve("README.md")))
+        .startsWith("# digits_relu_128_64\n")
+        .contains("`launch_digits_relu_128_64` launches it");
   }
 
   @Test

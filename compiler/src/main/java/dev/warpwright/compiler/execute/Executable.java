@@ -2,16 +2,29 @@ package dev.warpwright.compiler.execute;
 
 import java.util.List;
 
-/** A program on a device, its constants in place. Not safe for several threads at once. */
+/**
+ * A program on a device, its constants in place. What a run changes is in a {@link Workspace}: any
+ * number of them may run at the same time. The methods here that run are for verification and
+ * measurement, for one thread, and share one workspace.
+ */
 public interface Executable extends AutoCloseable {
   /**
-   * Runs once.
+   * The memory of a run; it is closed with the executable, if nobody closes it before.
+   *
+   * @throws IllegalStateException if the executable is closed
+   */
+  Workspace newWorkspace();
+
+  /**
+   * Runs once, for verification: outputs are poisoned first, so that an element that no kernel
+   * writes is NaN and not the last run's.
    *
    * @param rows the row count M, from 0 on
    * @param inputs one array for each input, [rows, features] row-major, rounded to the input's type
    *     on the way
    * @param outputs one array for each output, filled
    * @throws IllegalArgumentException if an array's length does not fit
+   * @throws IllegalStateException if the executable is closed
    */
   void run(int rows, List<float[]> inputs, List<float[]> outputs);
 
@@ -35,7 +48,8 @@ public interface Executable extends AutoCloseable {
   }
 
   /**
-   * What the last run did that it must not do, one line each; empty on devices that cannot tell.
+   * What the last {@link #run} did that it must not do, one line each; empty on devices that cannot
+   * tell.
    */
   default List<String> findings() {
     return List.of();

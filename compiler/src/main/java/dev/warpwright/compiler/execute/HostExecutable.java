@@ -1,12 +1,12 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.jvm.BoundFunction;
 import dev.warpwright.jvm.HostCompiler;
@@ -20,8 +20,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A program of host kernels on the JVM. It {@linkplain Rehearsal rehearses} before it has spent
@@ -35,7 +34,7 @@ public final class HostExecutable implements Executable {
   private static final long SLOW_NANOS = 10;
 
   /** One step of the program. */
-  private sealed interface Step {
+  sealed interface Step {
     /**
      * Runs a kernel.
      *
@@ -58,32 +57,25 @@ public final class HostExecutable implements Executable {
   private final Var rowsVar;
   private final Parallel parallel;
   private final List<Buffer> inputs;
+  private final List<Buffer> outputs;
   private final long rowWork;
   private final Map<Buffer, Integer> places = new HashMap<>();
   private final Object[] arrays;
   private final List<Step> steps = new ArrayList<>();
+  private final AtomicBoolean rehearsed = new AtomicBoolean();
+  private final HostWorkspace first;
 
-  /** The places of inputs and outputs; negative where no kernel uses one. */
-  private final int[] inputPlaces;
+  /** Time in slow code so far; threads may lose what others add, and rehearse a little later. */
+  private volatile long spentNanos;
 
-  private final int[] outputPlaces;
-
-  /** Whether inputs are rounded, to arrays of their own in every run. */
-  private final boolean rounds;
-
-  /** For each step a kernel with its arguments, or null for a filling. */
-  private final @Nullable BoundFunction[] bound;
-
-  private int rows = -1;
-  private boolean rehearsed;
-  private boolean closed;
-  private long spentNanos;
+  private volatile boolean closed;
 
   public HostExecutable(CompiledProgram compiled, ConstantStore constants, Parallel parallel) {
     NetworkFunction network = compiled.network();
     this.program = compiled.program();
     this.rowsVar = network.rows().var();
     this.inputs = network.inputs();
+    this.outputs = network.outputs();
     this.parallel = parallel;
     this.rowWork = network.products().stream().mapToLong(p -> p.n() * p.k()).sum();
     for (Program.Step step : program.steps()) {
@@ -93,11 +85,6 @@ public final class HostExecutable implements Executable {
             case Program.Launch launch -> launch(launch);
           });
     }
-    this.bound = new @Nullable BoundFunction[steps.size()];
-    this.inputPlaces = inputs.stream().mapToInt(b -> places.getOrDefault(b, -1)).toArray();
-    this.outputPlaces =
-        network.outputs().stream().mapToInt(b -> places.getOrDefault(b, -1)).toArray();
-    this.rounds = inputs.stream().anyMatch(input -> input.dtype() != DType.F32);
     Map<Buffer, PackedConstant> packed = new HashMap<>();
     compiled.constants().forEach(constant -> packed.put(constant.buffer(), constant));
     this.arrays = new Object[places.size()];
@@ -109,6 +96,7 @@ public final class HostExecutable implements Executable {
                   ? HostArrays.allocate(buffer.dtype(), 0, buffer.name())
                   : constants.array(constant);
         });
+    this.first = new HostWorkspace(this);
   }
 
   private Step.Launch launch(Program.Launch step) {
@@ -130,22 +118,82 @@ public final class HostExecutable implements Executable {
     return places.computeIfAbsent(buffer, b -> places.size());
   }
 
+  // ---- what workspaces share ---------------------------------------------------------------
+
+  List<Buffer> inputs() {
+    return inputs;
+  }
+
+  List<Buffer> outputs() {
+    return outputs;
+  }
+
+  /** The program's buffers between its kernels. */
+  List<Buffer> scratch() {
+    return program.workspace();
+  }
+
+  List<Step> steps() {
+    return steps;
+  }
+
+  Var rowsVar() {
+    return rowsVar;
+  }
+
+  Parallel parallel() {
+    return parallel;
+  }
+
+  /** Where a buffer's array lies among all; negative if no kernel uses it. */
+  int placeOf(Buffer buffer) {
+    return places.getOrDefault(buffer, -1);
+  }
+
+  /** The constants in their places, and empty arrays in the others; a new array. */
+  Object[] constants() {
+    return arrays.clone();
+  }
+
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the program is closed");
+    }
+  }
+
+  /** Whether the JVM has compiled the kernels thoroughly, or another thread has it do so. */
+  boolean isRehearsed() {
+    return rehearsed.getPlain();
+  }
+
+  /** Whether a run of so many rows in slow code is worse than a rehearsal. */
+  boolean isWorthRehearsing(int rows) {
+    return spentNanos + SLOW_NANOS * rowWork * rows > PATIENCE_NANOS;
+  }
+
+  void rehearse(List<BoundFunction> kernels) {
+    if (rehearsed.compareAndSet(false, true)) {
+      Rehearsal.run(kernels, parallel);
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Lost time only delays the rehearsal.
+  void spent(long nanos) {
+    spentNanos += nanos;
+  }
+
+  // ---- for everybody -----------------------------------------------------------------------
+
   @Override
-  public void run(int newRows, List<float[]> in, List<float[]> out) {
-    bind(newRows, in, out);
-    if (newRows == 0) {
-      return;
-    }
-    if (rehearsed) {
-      execute();
-      return;
-    }
-    if (spentNanos + SLOW_NANOS * rowWork * newRows > PATIENCE_NANOS) {
-      rehearse();
-    }
-    long start = System.nanoTime();
-    execute();
-    spentNanos += System.nanoTime() - start;
+  public Workspace newWorkspace() {
+    checkOpen();
+    return new HostWorkspace(this);
+  }
+
+  @Override
+  public void run(int rows, List<float[]> in, List<float[]> out) {
+    out.forEach(array -> Arrays.fill(array, Float.NaN));
+    first.run(rows, tensors(in), tensors(out));
   }
 
   /**
@@ -153,78 +201,12 @@ public final class HostExecutable implements Executable {
    *
    * @param in one array for each input, with values as they may occur
    */
-  public void prepare(int newRows, List<float[]> in, List<float[]> out) {
-    bind(newRows, in, out);
-    if (newRows > 0) {
-      rehearse();
-      execute();
-    }
+  public void prepare(int rows, List<float[]> in, List<float[]> out) {
+    first.prepare(rows, tensors(in), tensors(out));
   }
 
-  private void rehearse() {
-    if (!rehearsed) {
-      rehearsed = true;
-      Rehearsal.run(Arrays.stream(bound).filter(Objects::nonNull).toList(), parallel);
-    }
-  }
-
-  /** Has the launches use these arrays, unless they do. */
-  private void bind(int newRows, List<float[]> in, List<float[]> out) {
-    if (closed) {
-      throw new IllegalStateException("the program is closed");
-    }
-    boolean same = newRows == rows;
-    for (int i = 0; i < inputPlaces.length; i++) {
-      same &= put(inputPlaces[i], rounds ? round(i, in.get(i)) : in.get(i));
-    }
-    for (int i = 0; i < outputPlaces.length; i++) {
-      same &= put(outputPlaces[i], out.get(i));
-    }
-    if (same) {
-      return;
-    }
-    rows = newRows;
-    Map<Var, Long> scalars = Map.of(rowsVar, (long) newRows);
-    for (Buffer buffer : program.workspace()) {
-      long elements = elements(buffer, scalars);
-      Integer place = places.get(buffer);
-      if (place != null && HostArrays.length(arrays[place]) < elements) {
-        arrays[place] = HostArrays.allocate(buffer.dtype(), elements, buffer.name());
-      }
-    }
-    if (newRows > 0) {
-      for (int i = 0; i < bound.length; i++) {
-        bound[i] = steps.get(i) instanceof Step.Launch launch ? launch.bind(arrays, scalars) : null;
-      }
-    }
-  }
-
-  private Object round(int input, float[] values) {
-    return HostArrays.from(values, inputs.get(input).dtype());
-  }
-
-  /** Puts an array in its place; false if another one was there. */
-  private boolean put(int place, Object array) {
-    if (place < 0 || arrays[place] == array) {
-      return true;
-    }
-    arrays[place] = array;
-    return false;
-  }
-
-  private void execute() {
-    for (int i = 0; i < bound.length; i++) {
-      execute(i);
-    }
-  }
-
-  private void execute(int step) {
-    BoundFunction launch = bound[step];
-    if (launch != null) {
-      launch.run(parallel);
-    } else if (steps.get(step) instanceof Step.Fill(int place, int value)) {
-      HostArrays.fill(arrays[place], value);
-    }
+  static TensorBuffer[] tensors(List<float[]> arrays) {
+    return arrays.stream().map(TensorBuffer::of).toArray(TensorBuffer[]::new);
   }
 
   static long elements(Buffer buffer, Map<Var, Long> scalars) {
@@ -237,35 +219,7 @@ public final class HostExecutable implements Executable {
 
   @Override
   public Timing time(int repetitions) {
-    List<Step.Launch> launches = launches();
-    if (rows <= 0) {
-      return new Timing(0, launches.stream().map(f -> 0.0).toList());
-    }
-    rehearse();
-    double[] totals = new double[repetitions];
-    double[][] each = new double[launches.size()][repetitions];
-    for (int r = -1; r < repetitions; r++) {
-      int launch = 0;
-      for (int i = 0; i < bound.length; i++) {
-        long start = System.nanoTime();
-        execute(i);
-        double micros = (System.nanoTime() - start) / 1e3;
-        if (r >= 0) {
-          totals[r] += micros;
-          if (bound[i] != null) {
-            each[launch++][r] = micros;
-          }
-        }
-      }
-    }
-    return new Timing(median(totals), Arrays.stream(each).map(HostExecutable::median).toList());
-  }
-
-  private List<Step.Launch> launches() {
-    return steps.stream()
-        .filter(Step.Launch.class::isInstance)
-        .map(Step.Launch.class::cast)
-        .toList();
+    return first.time(repetitions);
   }
 
   static double median(double[] values) {
@@ -276,7 +230,9 @@ public final class HostExecutable implements Executable {
 
   @Override
   public List<KernelFacts> kernelFacts() {
-    return launches().stream()
+    return steps.stream()
+        .filter(Step.Launch.class::isInstance)
+        .map(Step.Launch.class::cast)
         .map(
             l ->
                 new KernelFacts(
@@ -287,8 +243,7 @@ public final class HostExecutable implements Executable {
   @Override
   public void close() {
     closed = true;
+    first.close();
     Arrays.fill(arrays, new byte[0]);
-    Arrays.fill(bound, null);
-    rows = -1;
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
@@ -7,6 +8,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridOptions;
@@ -15,6 +17,7 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.target.KernelResources;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -57,8 +60,50 @@ public final class SimulatedExecutable implements Executable {
     return packed;
   }
 
+  /** The interpreter has one memory: runs wait for each other. */
   @Override
-  public void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
+  public Workspace newWorkspace() {
+    return new Workspace() {
+      @Override
+      public void run(int rows, TensorBuffer[] inputs, TensorBuffer[] outputs) {
+        runCopied(rows, inputs, outputs);
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  private void runCopied(int rows, TensorBuffer[] inputs, TensorBuffer[] outputs) {
+    List<float[]> in = new ArrayList<>();
+    List<float[]> out = new ArrayList<>();
+    for (int i = 0; i < inputs.length; i++) {
+      int elements = Math.toIntExact(rows * compiled.network().inputs().get(i).extent(1));
+      float[] values = new float[elements];
+      Elements.move(
+          Elements.segment(inputs[i]),
+          inputs[i].type(),
+          MemorySegment.ofArray(values),
+          DType.F32,
+          elements);
+      in.add(values);
+    }
+    for (Buffer output : compiled.network().outputs()) {
+      out.add(new float[Math.toIntExact(rows * output.extent(1))]);
+    }
+    run(rows, in, out);
+    for (int i = 0; i < outputs.length; i++) {
+      Elements.move(
+          MemorySegment.ofArray(out.get(i)),
+          DType.F32,
+          Elements.segment(outputs[i]),
+          outputs[i].type(),
+          out.get(i).length);
+    }
+  }
+
+  @Override
+  public synchronized void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
     if (closed) {
       throw new IllegalStateException("the program is closed");
     }
@@ -90,12 +135,12 @@ public final class SimulatedExecutable implements Executable {
   }
 
   @Override
-  public List<String> findings() {
+  public synchronized List<String> findings() {
     return findings;
   }
 
   @Override
-  public List<KernelFacts> kernelFacts() {
+  public synchronized List<KernelFacts> kernelFacts() {
     Map<Var, Long> scalars = Map.of(compiled.network().rows().var(), (long) rows);
     List<KernelFacts> facts = new ArrayList<>();
     for (Kernel kernel : compiled.program().kernels()) {
@@ -115,7 +160,7 @@ public final class SimulatedExecutable implements Executable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     closed = true;
     findings = List.of();
   }

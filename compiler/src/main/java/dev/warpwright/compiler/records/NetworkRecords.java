@@ -4,6 +4,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.families.tuned.TuningLocation;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.KnownRecords;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Point;
@@ -55,7 +56,7 @@ public final class NetworkRecords {
    * @param device its name, whose records come first; those of others of the target follow
    */
   public static Optional<TuningRecord> best(
-      TuningDatabase database, WorkloadKey network, GpuTarget target, String device) {
+      KnownRecords database, WorkloadKey network, GpuTarget target, String device) {
     Optional<TuningRecord> same = database.best(network, target.name(), device);
     return same.isPresent()
         ? same
@@ -81,31 +82,19 @@ public final class NetworkRecords {
     try {
       Optional<TuningRecord> users = Optional.empty();
       Path file = TuningLocation.database();
-      if (Files.isRegularFile(file)) {
+      if (TuningDatabase.isAvailable() && Files.isRegularFile(file)) {
         try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
           users = best(database, network, target, device);
         }
       }
       return users
-          .or(() -> shipped(network, target, device))
+          .or(() -> best(ShippedRecords.records(), network, target, device))
           .map(TuningRecord::point)
           .map(NetworkRecords::name)
           .orElse(null);
     } catch (UserError e) {
       // Records make a network fast, not right: a broken file must not stop it, nor no home.
       return null;
-    }
-  }
-
-  private static Optional<TuningRecord> shipped(
-      WorkloadKey network, GpuTarget target, String device) {
-    List<String> lines = ShippedRecords.lines(network.kind());
-    if (lines.isEmpty()) {
-      return Optional.empty();
-    }
-    try (TuningDatabase database = TuningDatabase.inMemory()) {
-      database.importOnce(String.join("\n", lines), "records");
-      return best(database, network, target, device);
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
@@ -12,12 +13,16 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -84,22 +89,96 @@ final class CudaExecutableTest {
         assertThat(model.run(x)).hasSize(40).containsExactly(expected(x), within(1e-4f));
         assertThat(gpu.replays()).as("run %d", run).hasSize(run);
       }
-      // Another number of rows: launches are prepared anew, and that graph is no more.
-      float[] other = rows(2, 9);
-      assertThat(model.run(other)).hasSize(20).containsExactly(expected(other), within(1e-4f));
+      // Another number of rows has launches of its own, and the first ones stay.
+      float[] other = rows(3, 9);
+      assertThat(model.run(other)).hasSize(30).containsExactly(expected(other), within(1e-4f));
       assertThat(gpu.replays()).hasSize(2);
+      float[] again = rows(4, 7);
+      assertThat(model.run(again)).containsExactly(expected(again), within(1e-4f));
+      assertThat(gpu.replays()).hasSize(3);
     }
     assertThat(gpu.liveBuffers()).isZero();
   }
 
   @Test
-  void whatNoKernelWritesIsNoResultOfAnEarlierRun() {
+  void launchesAreMadeAnewWhereBuffersHadToGrow() {
     try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
         CompiledModel model = compile(device)) {
-      float[] x = rows(4, 1);
-      assertThat(model.run(x)).doesNotContain(Float.NaN);
+      for (int rows : new int[] {3, 4, 3, 4, 4, 3}) {
+        float[] x = rows(rows, rows);
+        assertThat(model.run(x)).containsExactly(expected(x), within(1e-4f));
+      }
+      // 3, then 4 on larger buffers, both prepared anew; the last four are replays but for one.
+      assertThat(gpu.replays()).hasSize(3);
+    }
+    assertThat(gpu.liveBuffers()).isZero();
+  }
+
+  @Test
+  void deviceBuffersAreUsedInPlace() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device);
+        DeviceBuffer x = device.allocate(DType.F32, 6 * FEATURES);
+        DeviceBuffer y = device.allocate(DType.F32, 6 * 10)) {
+      float[] values = rows(6, 3);
+      x.copyFrom(MemorySegment.ofArray(values));
+      float[] expected = expected(Arrays.copyOf(values, 4 * FEATURES));
+      for (int run = 0; run < 2; run++) {
+        double before = gpu.now();
+        model.run(4, x, y);
+        // One call and the kernels, or a replay of them: no copy.
+        double calls = run == 0 ? kernels.size() * FakeGpu.CALL_US : 0;
+        assertThat(gpu.now() - before).isCloseTo(calls + 25 * kernels.size(), within(0.5));
+        float[] result = new float[40];
+        y.copyTo(MemorySegment.ofArray(result));
+        assertThat(result).containsExactly(expected, within(1e-4f));
+      }
+      assertThat(gpu.replays()).hasSize(1);
+    }
+    assertThat(gpu.liveBuffers()).isZero();
+  }
+
+  @Test
+  void memoryOfAnotherDeviceIsRefused() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device);
+        DeviceBuffer here = DeviceBuffer.onHost(DType.F32, 4 * FEATURES);
+        DeviceBuffer y = device.allocate(DType.F32, 40)) {
+      assertThatThrownBy(() -> model.run(4, here, y))
+          .isInstanceOf(UserError.class)
+          .hasMessage("the device buffer is the CPU's; the model runs on a GPU");
+      try (CpuDevice cpu = new CpuDevice();
+          CompiledModel host = MODEL.compile(cpu)) {
+        assertThatThrownBy(() -> host.run(4, here, y))
+            .isInstanceOf(UserError.class)
+            .hasMessage("the device buffer is a GPU's; the model runs elsewhere");
+      }
+    }
+  }
+
+  @Test
+  void whatNoKernelWritesIsNoResultOfAnEarlierVerification() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device)) {
+      float[] y = new float[40];
+      Executable executable = model.executable(4);
+      executable.run(4, List.of(rows(4, 1)), List.of(y));
+      assertThat(y).doesNotContain(Float.NaN);
       gpu.skips(kernels.getLast());
-      assertThat(model.run(x)).containsOnly(Float.NaN);
+      executable.run(4, List.of(rows(4, 1)), List.of(y));
+      assertThat(y).containsOnly(Float.NaN);
+    }
+  }
+
+  @Test
+  void callsAreNotPoisoned() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device)) {
+      model.run(rows(4, 1));
+      double before = gpu.now();
+      model.run(rows(4, 1));
+      // A replay and copies of host memory, which cost nothing here; a fill would cost a call.
+      assertThat(gpu.now() - before).isCloseTo(25 * kernels.size(), within(0.5));
     }
   }
 
@@ -107,14 +186,15 @@ final class CudaExecutableTest {
   void timesAreThoseOfTheDevice() {
     try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
         CompiledModel model = compile(device)) {
-      model.run(rows(4, 1));
-      Executable.Timing timing = model.executable(4).time(5);
+      Executable executable = model.executable(4);
+      executable.run(4, List.of(rows(4, 1)), List.of(new float[40]));
+      Executable.Timing timing = executable.time(5);
       double one = 25 + FakeGpu.CALL_US;
       assertThat(timing.kernelUs())
           .hasSize(kernels.size())
           .allMatch(us -> Math.abs(us - one) < 0.01);
       assertThat(timing.totalUs()).isCloseTo(one * kernels.size(), within(0.05));
-      assertThat(model.executable(4).kernelFacts())
+      assertThat(executable.kernelFacts())
           .hasSize(kernels.size())
           .allMatch(facts -> facts.registers() == 32);
     }

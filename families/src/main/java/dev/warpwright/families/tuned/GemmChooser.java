@@ -13,7 +13,7 @@ import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.KnownRecords;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
@@ -59,7 +59,7 @@ public final class GemmChooser {
   private static final int MOST_FAILURES = 4;
 
   private final Where where;
-  private final TuningDatabase database;
+  private final KnownRecords database;
   private final Optional<KernelCheck> check;
   private final RejectedKernels rejected;
   private final boolean trusting;
@@ -75,13 +75,13 @@ public final class GemmChooser {
 
   /** A chooser; {@code check} is empty to take what has not been compiled. */
   public GemmChooser(
-      Where where, TuningDatabase database, Optional<KernelCheck> check, RejectedKernels rejected) {
+      Where where, KnownRecords database, Optional<KernelCheck> check, RejectedKernels rejected) {
     this(where, database, check, rejected, false, PATIENCE);
   }
 
   private GemmChooser(
       Where where,
-      TuningDatabase database,
+      KnownRecords database,
       Optional<KernelCheck> check,
       RejectedKernels rejected,
       boolean trusting,

@@ -8,6 +8,7 @@ import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.KnownRecords;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
@@ -24,12 +25,12 @@ import java.util.Optional;
 public final class GemmKernels implements AutoCloseable {
   private final GpuTarget target;
   private final int multiprocessors;
-  private final TuningDatabase database;
+  private final KnownRecords database;
   private final GemmChooser chooser;
 
   private GemmKernels(
       GemmChooser.Where where,
-      TuningDatabase database,
+      KnownRecords database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
     this(
@@ -40,7 +41,7 @@ public final class GemmKernels implements AutoCloseable {
   }
 
   private GemmKernels(
-      GpuTarget target, int multiprocessors, TuningDatabase database, GemmChooser chooser) {
+      GpuTarget target, int multiprocessors, KnownRecords database, GemmChooser chooser) {
     this.target = target;
     this.multiprocessors = multiprocessors;
     this.database = database;
@@ -82,7 +83,8 @@ public final class GemmKernels implements AutoCloseable {
    * @param check may be asked by several threads
    */
   public static GemmKernels shipped(GpuTarget target, KernelCheck check, RejectedKernels rejected) {
-    return new GemmKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
+    return new GemmKernels(
+        elsewhere(target), ShippedRecords.records(), Optional.of(check), rejected);
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {
@@ -90,11 +92,13 @@ public final class GemmKernels implements AutoCloseable {
     return new GemmChooser.Where(target, null, multiprocessors);
   }
 
-  /** The user's records if there are any, and those that come with Warpwright. */
-  private static TuningDatabase database() {
+  /**
+   * The user's records if there are any and SQLite is there, and those that come with Warpwright.
+   */
+  private static KnownRecords database() {
     try {
       Path file = TuningLocation.database();
-      if (Files.isRegularFile(file)) {
+      if (TuningDatabase.isAvailable() && Files.isRegularFile(file)) {
         TuningDatabase database = TuningDatabase.open(file);
         withShipped(database);
         return database;
@@ -102,13 +106,7 @@ public final class GemmKernels implements AutoCloseable {
     } catch (UserError e) {
       // Records make a network fast, not right: a broken file must not stop it, nor no home.
     }
-    return shippedDatabase();
-  }
-
-  private static TuningDatabase shippedDatabase() {
-    TuningDatabase shipped = TuningDatabase.inMemory();
-    ShippedRecords.addTo(shipped);
-    return shipped;
+    return ShippedRecords.records();
   }
 
   /** Adds what a newer Warpwright brings; a file that cannot be written serves as it is. */

@@ -1,11 +1,11 @@
 package dev.warpwright.families.tuned;
 
+import dev.warpwright.tune.record.RecordList;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 
 /** The records that come with Warpwright, so that its users start tuned. */
 public final class ShippedRecords {
@@ -22,13 +22,13 @@ public final class ShippedRecords {
     return database.importOnce(text(), RESOURCE);
   }
 
-  /**
-   * The lines of workloads of a kind: to see that there are none, no database is needed.
-   *
-   * @param kind the first word of their keys
-   */
-  public static List<String> lines(String kind) {
-    return text().lines().filter(line -> line.contains("\"workload\":\"" + kind + " ")).toList();
+  /** All of them, read once; no database is needed. */
+  public static RecordList records() {
+    return Holder.RECORDS;
+  }
+
+  private static final class Holder {
+    static final RecordList RECORDS = RecordList.parse(text(), RESOURCE);
   }
 
   private static String text() {

@@ -5,7 +5,7 @@ import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.KnownRecords;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
@@ -67,7 +67,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
    * @throws UserError if no family of kernels computes the product
    */
   static List<TunedGemm> modelled(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, TuningDatabase database) {
+      GemmWorkload workload, GpuTarget target, int multiprocessors, KnownRecords database) {
     Space space = GemmSpace.of(workload, target, multiprocessors);
     List<Candidate> untuned = GemmRanking.of(space);
     List<TunedGemm> all = new ArrayList<>();
@@ -88,7 +88,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       GpuTarget target,
       @Nullable Environment here,
       int multiprocessors,
-      TuningDatabase database) {
+      KnownRecords database) {
     Optional<TuningRecord> best =
         database.best(workload.key(), target.name(), here == null ? "" : here.device());
     if (best.isEmpty()) {
@@ -142,7 +142,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       GemmWorkload workload,
       GpuTarget target,
       Space space,
-      TuningDatabase database,
+      KnownRecords database,
       Candidate untuned) {
     double most = untuned.features().predictedUs() * WORSE;
     return database.nearest(workload.key(), target.name(), NEIGHBOURS).stream()

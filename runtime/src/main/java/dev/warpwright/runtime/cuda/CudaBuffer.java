@@ -133,13 +133,23 @@ public final class CudaBuffer extends CudaResource {
 
   /** Copies all of another buffer of this device to the start of this one. */
   public void copyFrom(CudaBuffer source, CudaStream stream) {
+    copyFrom(source, source.bytes, stream);
+  }
+
+  /**
+   * Copies the start of another buffer of this device to the start of this one, without waiting.
+   *
+   * @param bytes to copy
+   */
+  public void copyFrom(CudaBuffer source, long bytes, CudaStream stream) {
     use();
-    Objects.checkFromIndexSize(0, source.bytes, bytes);
+    Objects.checkFromIndexSize(0, bytes, this.bytes);
+    Objects.checkFromIndexSize(0, bytes, source.bytes);
     stream.touch(this);
     stream.touch(source);
     context()
         .check(
-            MemoryCalls.onDevice(address, source.address(), source.bytes, stream.handle()),
+            MemoryCalls.onDevice(address, source.address(), bytes, stream.handle()),
             "cuMemcpyDtoDAsync");
   }
 

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every method throws {@link UserError} with one line if the file cannot be read or written.
  */
-public final class TuningDatabase implements AutoCloseable {
+public final class TuningDatabase implements KnownRecords {
   private static final int VERSION = 1;
   private static final int MAX_LINE = 1 << 16;
 
@@ -100,6 +100,16 @@ public final class TuningDatabase implements AutoCloseable {
 
   private final Path file;
   private final Connection connection;
+
+  /** Whether SQLite is there: applications need not bring it. */
+  public static boolean isAvailable() {
+    try {
+      Class.forName("org.sqlite.SQLiteJDBCLoader", false, TuningDatabase.class.getClassLoader());
+      return true;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
+  }
 
   private TuningDatabase(Path file, Connection connection) {
     this.file = file;
@@ -282,15 +292,12 @@ public final class TuningDatabase implements AutoCloseable {
         environment.generator());
   }
 
-  /** What was tried for a workload on a target in any environment, oldest first. */
+  @Override
   public synchronized List<TuningRecord> tried(WorkloadKey workload, String target) {
     return query("workload = ? AND target = ? ORDER BY id", workload.text(), target);
   }
 
-  /**
-   * The fastest for a workload on a target, wherever it was measured; this device first. Of what
-   * was measured more than once, the last time counts, here and in the methods below.
-   */
+  @Override
   public synchronized Optional<TuningRecord> best(
       WorkloadKey workload, String target, String device) {
     return queryLatest(
@@ -303,7 +310,7 @@ public final class TuningDatabase implements AutoCloseable {
         .findFirst();
   }
 
-  /** The fastest record of each workload of a kind on a target, nearest workload first. */
+  @Override
   public synchronized List<TuningRecord> nearest(WorkloadKey workload, String target, int count) {
     List<TuningRecord> best =
         query(

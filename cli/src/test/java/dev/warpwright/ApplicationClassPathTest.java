@@ -1,0 +1,189 @@
+package dev.warpwright;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+/** What an application gets that depends on {@code warpwright-compiler}: little, and enough. */
+class ApplicationClassPathTest {
+  private static final long MOST_BYTES = 3 << 20;
+  private static final String PREFIX = "warpwright-";
+
+  /** A stranger's program: no class of it is on the class path of these tests. */
+  private static final String APPLICATION =
+      """
+      import dev.warpwright.compiler.*;
+      import dev.warpwright.target.GpuTarget;
+      import java.nio.file.Path;
+      public class Application {
+        public static void main(String[] args) {
+          Model file = Warpwright.load(Path.of(args[0]));
+          try (var device = new CpuDevice(); var model = file.compile(device)) {
+            System.out.println("outputs " + model.run(new float[3 * 64]).length);
+          }
+          try (var model = file.compile(new OfflineGpu(GpuTarget.SM_90A))) {
+            System.out.println("cuda " + model.cudaSource(64).contains("__global__"));
+          }
+        }
+      }
+      """;
+
+  private static final Set<String> MODULES = new LinkedHashSet<>();
+  private static final List<String> OTHERS = new ArrayList<>();
+
+  @BeforeAll
+  static void readPoms() throws Exception {
+    read("compiler");
+  }
+
+  /** Follows what Maven would: neither optional, provided and test dependencies nor their own. */
+  private static void read(String module) throws Exception {
+    if (!MODULES.add(module)) {
+      return;
+    }
+    NodeList dependencies =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(Path.of("..", module, "pom.xml").toFile())
+            .getElementsByTagName("dependency");
+    for (int i = 0; i < dependencies.getLength(); i++) {
+      Element dependency = (Element) dependencies.item(i);
+      String scope = text(dependency, "scope");
+      if (scope.equals("test")
+          || scope.equals("provided")
+          || text(dependency, "optional").equals("true")) {
+        continue;
+      }
+      String artifact = text(dependency, "artifactId");
+      if (text(dependency, "groupId").equals("dev.warpwright")) {
+        read(artifact.substring(PREFIX.length()));
+      } else {
+        OTHERS.add(artifact);
+      }
+    }
+  }
+
+  private static String text(Element element, String tag) {
+    NodeList found = element.getElementsByTagName(tag);
+    return found.getLength() == 0 ? "" : found.item(0).getTextContent().strip();
+  }
+
+  @Test
+  void itBringsNoTunersDatabaseNoSimulatorNoPageAndNobodyElses() {
+    assertThat(OTHERS).as("libraries").isEmpty();
+    assertThat(MODULES)
+        .doesNotContain(
+            "interpreter", "sim", "measure", "verify", "export", "explorer", "profiler", "cli");
+  }
+
+  @Test
+  void theBomHasAllModulesInOneVersion() throws Exception {
+    String root = Files.readString(Path.of("..", "pom.xml"));
+    Element bom =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(Path.of("..", "bom", "pom.xml").toFile())
+            .getDocumentElement();
+    List<String> listed = new ArrayList<>();
+    NodeList dependencies = bom.getElementsByTagName("dependency");
+    for (int i = 0; i < dependencies.getLength(); i++) {
+      listed.add(text((Element) dependencies.item(i), "artifactId").substring(PREFIX.length()));
+    }
+    List<String> modules =
+        Pattern.compile("<module>(\\w+)</module>")
+            .matcher(root.substring(0, root.indexOf("<profiles>")))
+            .results()
+            .map(module -> module.group(1))
+            .filter(module -> !module.equals("bom"))
+            .toList();
+    assertThat(listed).containsExactlyElementsOf(modules);
+    assertThat(root).contains("<version>" + text(bom, "version") + "</version>");
+  }
+
+  @Test
+  void itIsSmall() throws IOException {
+    long bytes = 0;
+    for (String module : MODULES) {
+      bytes += zipped(classes(module));
+    }
+    assertThat(bytes).as("bytes of the jars").isBetween(1_000_000L, MOST_BYTES);
+  }
+
+  private static Path classes(String module) {
+    return Path.of("..", module, "build", "classes");
+  }
+
+  /** The size of a jar of a folder. */
+  private static long zipped(Path folder) throws IOException {
+    long[] written = {0};
+    OutputStream counter =
+        new OutputStream() {
+          @Override
+          public void write(int b) {
+            written[0]++;
+          }
+
+          @Override
+          public void write(byte[] bytes, int from, int length) {
+            written[0] += length;
+          }
+        };
+    try (var files = Files.walk(folder);
+        var jar = new ZipOutputStream(counter)) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        jar.putNextEntry(new ZipEntry(folder.relativize(file).toString()));
+        Files.copy(file, jar);
+        jar.closeEntry();
+      }
+    }
+    return written[0];
+  }
+
+  @Test
+  void itSuffices(@TempDir Path folder) throws Exception {
+    Path source = Files.writeString(folder.resolve("Application.java"), APPLICATION);
+    String classPath =
+        MODULES.stream()
+            .map(module -> classes(module).toAbsolutePath().normalize().toString())
+            .collect(Collectors.joining(File.pathSeparator));
+    Path model = Path.of("..", "models", "digits-relu-128-64", "model.onnx");
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "--add-modules",
+                "jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                classPath,
+                source.toString(),
+                model.toAbsolutePath().normalize().toString())
+            .redirectErrorStream(true)
+            .start();
+    String output;
+    try (var in = process.getInputStream()) {
+      output = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    assertThat(process.waitFor()).as(output).isZero();
+    assertThat(output).contains("outputs 30").contains("cuda true");
+  }
+}

@@ -1,0 +1,150 @@
+package dev.warpwright.compiler.execute;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The workspaces of an executable: as many as calls were under way at once, up to a limit at which
+ * calls wait. Where one is free, taking and giving back are an atomic operation each.
+ */
+public final class WorkspacePool implements AutoCloseable {
+  /** A workspace that somebody has. */
+  public static final class Lease {
+    private final Workspace workspace;
+    private final AtomicBoolean busy = new AtomicBoolean(true);
+
+    private Lease(Workspace workspace) {
+      this.workspace = workspace;
+    }
+
+    public Workspace workspace() {
+      return workspace;
+    }
+  }
+
+  private final Executable executable;
+  private final int most;
+
+  /** Replaced, never changed. */
+  private volatile Lease[] leases = {};
+
+  private volatile int waiting;
+  private volatile boolean closed;
+
+  /**
+   * A pool.
+   *
+   * @param most workspaces at once, at least 1
+   */
+  public WorkspacePool(Executable executable, int most) {
+    this.executable = executable;
+    this.most = most;
+  }
+
+  public Executable executable() {
+    return executable;
+  }
+
+  /**
+   * A workspace for the caller alone, to be given back.
+   *
+   * @throws IllegalStateException if the pool is closed
+   */
+  public Lease take() {
+    Lease lease = find();
+    return lease == null ? makeOrAwait() : lease;
+  }
+
+  private @Nullable Lease find() {
+    Lease[] all = leases;
+    if (all.length == 0) {
+      return null;
+    }
+    // Threads begin at different ones, so that each tends to find the one it had.
+    int start = all.length == 1 ? 0 : (int) (Thread.currentThread().threadId() % all.length);
+    for (int i = 0; i < all.length; i++) {
+      Lease lease = all[start + i < all.length ? start + i : start + i - all.length];
+      if (!lease.busy.getPlain() && lease.busy.compareAndSet(false, true)) {
+        if (closed) {
+          give(lease);
+          throw closedError();
+        }
+        return lease;
+      }
+    }
+    return null;
+  }
+
+  private synchronized Lease makeOrAwait() {
+    boolean interrupted = false;
+    waiting++;
+    try {
+      while (true) {
+        if (closed) {
+          throw closedError();
+        }
+        Lease lease = find();
+        if (lease != null) {
+          return lease;
+        }
+        if (leases.length < most) {
+          lease = new Lease(executable.newWorkspace());
+          Lease[] more = Arrays.copyOf(leases, leases.length + 1);
+          more[leases.length] = lease;
+          leases = more;
+          return lease;
+        }
+        interrupted |= !awaitChange();
+      }
+    } finally {
+      waiting--;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Gives a workspace back. */
+  public void give(Lease lease) {
+    lease.busy.set(false);
+    // Whoever waits has said so before it looked at the flag: one of us sees the other.
+    if (waiting > 0 || closed) {
+      synchronized (this) {
+        notifyAll();
+      }
+    }
+  }
+
+  /** Waits for something to be given back; false if the thread was interrupted. */
+  private boolean awaitChange() {
+    try {
+      wait();
+      return true;
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
+  private static IllegalStateException closedError() {
+    return new IllegalStateException("the compiled model is closed; compile the model again");
+  }
+
+  /** Waits for the calls under way; those that come later fail. The executable stays open. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    boolean interrupted = false;
+    notifyAll();
+    for (Lease lease : leases) {
+      while (!lease.busy.compareAndSet(false, true)) {
+        interrupted |= !awaitChange();
+      }
+      lease.workspace.close();
+    }
+    leases = new Lease[0];
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.warpwright.compiler.execute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/**
+ * A service calls for weeks. A few thousand calls and some dozens of models here, a million and ten
+ * thousand by {@code bench/calls.sh growth}.
+ */
+@Isolated("looks at the memory of the process")
+class GrowthTest {
+  private final Growth growth =
+      new Growth(Path.of("..", "models", "digits-relu-128-64", "model.onnx"));
+
+  /** What 5000 calls may leave: less than an array or a workspace each, by far. */
+  @Test
+  void callsLeaveNothing() {
+    growth.calls(300);
+    Growth.Memory before = Growth.memory();
+    growth.calls(5_000);
+    Growth.Memory after = Growth.memory();
+    assertThat(after.heap() - before.heap()).as("KiB of heap").isLessThan(80);
+  }
+
+  /** A model's classes alone are more than the bound: 10 of them must be gone again. */
+  @Test
+  void modelsLeaveNothing() {
+    growth.models(3);
+    Growth.Memory before = Growth.memory();
+    growth.models(10);
+    Growth.Memory after = Growth.memory();
+    assertThat(after.loaded() - before.loaded()).as("classes").isLessThan(10);
+    assertThat(after.heap() - before.heap()).as("KiB of heap").isLessThan(10 * 40);
+  }
+}

@@ -1,0 +1,196 @@
+package dev.warpwright.export;
+
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.export.Signature.Argument;
+import dev.warpwright.ir.Program.Role;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What makes a project of the sources: build files, a page that explains them, a Python package.
+ */
+final class ProjectText {
+  /** Names that an operator cannot have in its module. */
+  private static final Set<String> PYTHON =
+      Set.of(
+          "and",
+          "as",
+          "assert",
+          "async",
+          "await",
+          "break",
+          "class",
+          "continue",
+          "ctypes",
+          "def",
+          "del",
+          "elif",
+          "else",
+          "except",
+          "finally",
+          "for",
+          "from",
+          "global",
+          "if",
+          "import",
+          "in",
+          "is",
+          "lambda",
+          "nonlocal",
+          "not",
+          "or",
+          "pass",
+          "pathlib",
+          "raise",
+          "return",
+          "subprocess",
+          "torch",
+          "try",
+          "while",
+          "with",
+          "yield");
+
+  private ProjectText() {}
+
+  /**
+   * A name that C++, CMake and Python take, made of any text: {@code digits-64} becomes {@code
+   * digits_64}.
+   */
+  static String name(String text) {
+    String name = HostText.identifier(text);
+    return PYTHON.contains(name) ? name + "_" : name;
+  }
+
+  static String cmake(Exported exported) {
+    return String.format(
+        Locale.ROOT,
+        """
+        cmake_minimum_required(VERSION 3.24)
+        project(%1$s LANGUAGES CUDA)
+
+        add_executable(%1$s main.cu)
+        add_library(%1$s_op SHARED torch_op.cu)
+        foreach(built %1$s %1$s_op)
+          set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
+          # Products and sums are fused where the source says so, and nowhere else.
+          target_compile_options(${built} PRIVATE -fmad=false)
+        endforeach()
+        """,
+        name(exported),
+        exported.target().name().substring("sm_".length()));
+  }
+
+  /** For make, with tabs where it wants them. */
+  static String makefile(Exported exported) {
+    return String.format(
+        Locale.ROOT,
+        """
+        NVCC ?= nvcc
+        NVCCFLAGS ?= %2$s
+
+        all: %1$s op.so
+
+        %1$s: main.cu kernel.cuh
+        \t$(NVCC) $(NVCCFLAGS) -o $@ main.cu
+
+        op.so: torch_op.cu kernel.cuh
+        \t$(NVCC) $(NVCCFLAGS) -shared -Xcompiler -fPIC -o $@ torch_op.cu
+
+        check: %1$s
+        \t./%1$s
+
+        clean:
+        \trm -f %1$s op.so
+
+        .PHONY: all check clean
+        """,
+        name(exported),
+        CudaExport.flags(exported.target()));
+  }
+
+  /** Makes the folder a package, so that two exports have two names in one process. */
+  static String init(Exported exported) {
+    return String.format(
+        Locale.ROOT, "from .torch_op import %1$s\n\n__all__ = [\"%1$s\"]\n", name(exported));
+  }
+
+  static String readme(Exported exported, Signature signature) {
+    String name = name(exported);
+    List<String> rows =
+        signature.arguments().stream()
+            .map(
+                argument ->
+                    String.format(
+                        Locale.ROOT,
+                        "| `%s` | `%s` | %s |",
+                        argument.name(),
+                        argument.type(),
+                        meaning(exported, signature, argument)))
+            .toList();
+    String inputs =
+        exported.buffers(Role.INPUT).stream()
+            .map(signature.text()::of)
+            .collect(Collectors.joining(", "));
+    return String.format(
+        Locale.ROOT,
+        """
+        # %1$s
+
+        %2$s. Compiled by Warpwright for %3$s; to build it nvcc is enough, to run it a GPU of that kind.
+
+        | build | with |
+        |---|---|
+        | the program that runs%4$s and times it | `make check`, or `cmake -B build && cmake --build build` |
+        | the PyTorch operator | by itself, when it is imported first |
+
+        `kernel.cuh` is all that an application needs: `%5$s` launches it on a stream and returns a `cudaError_t`. It allocates nothing.
+
+        | argument | type | what |
+        |---|---|---|
+        %6$s
+        | `stream` | `cudaStream_t` | where it runs |
+
+        From PyTorch, with the folder's parent on the path (the folder is a package; its name is yours to choose):
+
+        ```
+        from FOLDER import %1$s
+        result = %1$s(%7$s)
+        ```
+
+        The operator is `torch.ops.warpwright.%1$s` and has a meta function, for `torch.compile`.
+        """,
+        name,
+        exported.about(),
+        exported.target().name(),
+        exported.isChecked() ? ", checks" : "",
+        signature.function(),
+        String.join("\n", rows),
+        inputs);
+  }
+
+  private static String meaning(Exported exported, Signature signature, Argument argument) {
+    if (argument.buffer() == null) {
+      return argument.isPointer()
+          ? "`" + SampleFiles.CONSTANTS + "` in the GPU's memory"
+          : "the number of rows";
+    }
+    String role =
+        exported.buffers(Role.INPUT).contains(argument.buffer())
+            ? "input"
+            : exported.buffers(Role.OUTPUT).contains(argument.buffer())
+                ? "output"
+                : switch (exported.state().get(argument.buffer())) {
+                  case Exported.State.Table _ -> "a table of `kernel.cuh`, copied there once";
+                  case Exported.State.Zero _ -> "zeros before the first launch";
+                  case null -> "scratch";
+                };
+    String elements = signature.elements(argument.buffer()).replace("std::size_t{1} * ", "");
+    return role + ", " + elements + " elements";
+  }
+
+  private static String name(Exported exported) {
+    return HostText.identifier(exported.program().name());
+  }
+}
