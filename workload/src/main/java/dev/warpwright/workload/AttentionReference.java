@@ -29,17 +29,15 @@ public record AttentionReference(double[] values, double[] deviations) {
    * Computes.
    *
    * @param q elements of Q, row-major, and so on
-   * @param table of pages; not read if the cache is contiguous
    */
-  public static AttentionReference of(
-      Attention attention, double[] q, double[] k, double[] v, int[] lengths, int[] table) {
+  public static AttentionReference of(AttentionCache cache, double[] q, double[] k, double[] v) {
+    Attention attention = cache.attention();
     int rows = attention.rows();
-    int d = attention.headSize();
-    double[] values = new double[attention.heads() * rows * d];
+    double[] values = new double[attention.heads() * rows * attention.headSize()];
     double[] deviations = new double[values.length];
-    Row row = new Row(attention, q, k, v, table);
+    Row row = new Row(cache, q, k, v);
     for (int head = 0; head < attention.heads(); head++) {
-      int length = lengths[head / attention.kvHeads()];
+      int length = cache.lengths()[head / attention.kvHeads()];
       for (int r = 0; r < rows; r++) {
         int seen = length;
         if (attention.causal()) {
@@ -54,11 +52,11 @@ public record AttentionReference(double[] values, double[] deviations) {
 
   /** One row at a time. */
   private static final class Row {
+    private final AttentionCache cache;
     private final Attention attention;
     private final double[] q;
     private final double[] k;
     private final double[] v;
-    private final int[] table;
     private final double[] scores;
     private final double[] errors;
     private final int[] places;
@@ -66,12 +64,12 @@ public record AttentionReference(double[] values, double[] deviations) {
     private final double ofSum;
     private final double unit;
 
-    Row(Attention attention, double[] q, double[] k, double[] v, int[] table) {
-      this.attention = attention;
+    Row(AttentionCache cache, double[] q, double[] k, double[] v) {
+      this.cache = cache;
+      this.attention = cache.attention();
       this.q = q;
       this.k = k;
       this.v = v;
-      this.table = table;
       scores = new double[attention.keys()];
       errors = new double[attention.keys()];
       places = new int[attention.keys()];
@@ -86,7 +84,7 @@ public record AttentionReference(double[] values, double[] deviations) {
       int at = (head * attention.rows() + row) * d;
       double top = Double.NEGATIVE_INFINITY;
       for (int key = 0; key < seen; key++) {
-        places[key] = place(head, key);
+        places[key] = cache.row(head, key) * d;
         double sum = 0;
         double squares = 0;
         for (int c = 0; c < d; c++) {
@@ -126,18 +124,6 @@ public record AttentionReference(double[] values, double[] deviations) {
         values[at + c] = sum;
         deviations[at + c] = Math.sqrt(variance + summed * summed);
       }
-    }
-
-    /** Where a key's row begins in K and V. */
-    private int place(int head, int key) {
-      int d = attention.headSize();
-      if (!attention.isPaged()) {
-        return (head * attention.keys() + key) * d;
-      }
-      int entry = head / attention.kvHeads();
-      int page = table[entry * attention.pagesEach() + key / attention.page()];
-      int slab = page * attention.kvHeads() + head % attention.kvHeads();
-      return (slab * attention.page() + key % attention.page()) * d;
     }
   }
 }

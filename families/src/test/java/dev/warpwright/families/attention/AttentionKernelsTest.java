@@ -1,8 +1,15 @@
 package dev.warpwright.families.attention;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.Nvcc;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
@@ -19,10 +26,12 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.AttentionCache;
 import dev.warpwright.workload.AttentionReference;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
@@ -86,81 +95,48 @@ class AttentionKernelsTest {
               config(16, 64, 1, 32),
               65));
 
-  private static Arguments arguments(
-      Attention attention, List<? extends dev.warpwright.ir.Param> params, int[] lengths) {
+  @SuppressWarnings("unused") // By name.
+  private static final List<Case> QUICK = CASES.subList(2, CASES.size());
+
+  private static AttentionCache cache(Case each) {
+    return AttentionCache.of(each.attention, each.lengths, SEED);
+  }
+
+  /** Scores that differ much, so that maxima move; what no entry has a key for is not a number. */
+  private static Arguments arguments(AttentionCache cache, List<? extends Param> params) {
     Arguments arguments = Arguments.random(params, SEED);
-    SplittableRandom random = new SplittableRandom(SEED);
     NdArray q = arguments.get("Q");
     for (int i = 0; i < q.size(); i++) {
-      // So that weights differ much, and maxima move.
       q.setElement(i, q.element(i) * 6);
     }
-    for (int i = 0; i < lengths.length; i++) {
-      arguments.get("lengths").setIntegerElement(i, lengths[i]);
+    put(arguments.get("lengths"), cache.lengths());
+    if (cache.attention().isPaged()) {
+      put(arguments.get("table"), cache.table());
     }
-    int pages = attention.pagesEach();
-    int[] order = order(random, attention.batch() * pages);
-    for (int i = 0; attention.isPaged() && i < order.length; i++) {
-      boolean used = i % pages * attention.page() < lengths[i / pages];
-      // Behind an entry's keys the table says nothing.
-      arguments.get("table").setIntegerElement(i, used ? order[i] : -7);
-    }
+    boolean[] used = cache.used();
+    int d = cache.attention().headSize();
     for (String name : List.of("K", "V")) {
-      padding(attention, arguments, arguments.get(name), lengths);
+      for (int i = 0; i < used.length * d; i++) {
+        if (!used[i / d]) {
+          arguments.get(name).setElement(i, Double.NaN);
+        }
+      }
     }
     return arguments;
   }
 
-  private static int[] order(SplittableRandom random, int count) {
-    int[] order = new int[count];
-    Arrays.setAll(order, i -> i);
-    for (int i = count - 1; i > 0; i--) {
-      int j = random.nextInt(i + 1);
-      int swap = order[i];
-      order[i] = order[j];
-      order[j] = swap;
-    }
-    return order;
-  }
-
-  /** What no entry has a key for is not a number. */
-  private static void padding(
-      Attention attention, Arguments arguments, NdArray cache, int[] lengths) {
-    NdArray old = cache.copy();
-    cache.fill(Double.NaN);
-    int d = attention.headSize();
-    for (int head = 0; head < attention.heads(); head++) {
-      int entry = head / attention.kvHeads();
-      for (int key = 0; key < lengths[entry]; key++) {
-        long slab = head;
-        if (attention.isPaged()) {
-          int i = entry * attention.pagesEach() + key / attention.page();
-          slab =
-              arguments.get("table").integerElement(i) * attention.kvHeads()
-                  + head % attention.kvHeads();
-        }
-        long at = (slab * attention.slabKeys() + key % attention.slabKeys()) * d;
-        for (int c = 0; c < d; c++) {
-          cache.setElement(at + c, old.element(at + c));
-        }
-      }
+  private static void put(NdArray array, int[] values) {
+    for (int i = 0; i < values.length; i++) {
+      array.setIntegerElement(i, values[i]);
     }
   }
 
-  private static AttentionReference reference(Attention attention, Arguments arguments) {
-    int[] table = new int[attention.batch() * attention.pagesEach()];
-    int[] lengths = new int[attention.batch()];
-    Arrays.setAll(lengths, i -> (int) arguments.get("lengths").integerElement(i));
-    if (attention.isPaged()) {
-      Arrays.setAll(table, i -> (int) arguments.get("table").integerElement(i));
-    }
+  private static AttentionReference reference(AttentionCache cache, Arguments arguments) {
     return AttentionReference.of(
-        attention,
+        cache,
         arguments.get("Q").toDoubles(),
         arguments.get("K").toDoubles(),
-        arguments.get("V").toDoubles(),
-        lengths,
-        table);
+        arguments.get("V").toDoubles());
   }
 
   private static void assertRight(
@@ -193,8 +169,8 @@ class AttentionKernelsTest {
       assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     }
     Program program = kernels.program();
-    Arguments data = arguments(attention, ProgramInterpreter.params(program), each.lengths);
-    AttentionReference expected = reference(attention, data);
+    Arguments data = arguments(cache(each), ProgramInterpreter.params(program));
+    AttentionReference expected = reference(cache(each), data);
     for (GridOptions way :
         List.of(
             GridOptions.random(SEED),
@@ -210,14 +186,41 @@ class AttentionKernelsTest {
     }
   }
 
+  /** Of sizes that are worth timing. */
+  @Test
+  void nothingSpills() {
+    Optional<Nvcc> nvcc = CudaCompilers.nvcc();
+    assumeTrue(nvcc.isPresent(), "nvcc is not installed: nothing is compiled");
+    List<Case> cases =
+        List.of(
+            new Case(
+                Attention.of(4, 32, 8, 128, 4, 4000, DType.BF16).withPage(16).withCausal(true),
+                config(16, 64, 16, 128)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
+                config(64, 64, 1, 128)));
+    for (Case each : cases) {
+      for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
+        for (Kernel kernel : AttentionKernels.of(each.attention, each.config, target).kernels()) {
+          String cuda = CudaPrinter.print(kernel, target);
+          Cubin cubin = nvcc.get().compile(new CompileRequest(cuda, target.name()));
+          assertThat(cubin.usage(kernel.name()).orElseThrow().isClean())
+              .as("%s for %s: %s", each, target.name(), cubin.log())
+              .isTrue();
+          assertThat(cubin.warnings()).as("%s", each).isEmpty();
+        }
+      }
+    }
+  }
+
   /** The formulas are what the reference computes, which knows nothing of them. */
   @ParameterizedTest
-  @FieldSource("CASES")
+  @FieldSource("QUICK")
   void theDefinitionIsTheReference(Case each) {
     PrimFunc func = each.attention.func();
     assertThat(Verifier.verify(func)).as(IrPrinter.text(func)).isEmpty();
-    Arguments arguments = arguments(each.attention, func.params(), each.lengths);
-    AttentionReference expected = reference(each.attention, arguments);
+    Arguments arguments = arguments(cache(each), func.params());
+    AttentionReference expected = reference(cache(each), arguments);
     arguments.get("O").poison();
     Interpreter.of(func, Options.DOUBLE).run(arguments);
     double[] got = arguments.get("O").toDoubles();
