@@ -1,12 +1,8 @@
 package dev.warpwright.families.attention;
 
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.text.IrParser;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * The tile programs of an attention. A block has rows of Q that share keys, and goes through a part
@@ -138,92 +134,74 @@ final class AttentionTiles {
 
   private final Attention attention;
   private final AttentionConfig config;
-  private final Map<String, String> holes = new TreeMap<>();
+  private final TextHoles holes;
 
   AttentionTiles(Attention attention, AttentionConfig config) {
     this.attention = attention;
     this.config = config;
-    hole("T", attention.type().text());
-    hole("B", attention.batch());
-    hole("BH", attention.heads());
-    hole("HKV", attention.kvHeads());
-    hole("R", attention.rows());
-    hole("D", attention.headSize());
-    hole("DP", Math.ceilDiv(attention.headSize(), 16) * 16);
-    hole("SLABS", attention.slabs());
-    hole("P", attention.slabKeys());
-    hole("SPLITS", config.splits());
-    hole("SPLITS_1", config.splits() - 1);
-    hole("TM", config.tileRows());
-    hole("TN", config.tileKeys());
-    hole("TN_1", config.tileKeys() - 1);
-    hole("TILES", Math.ceilDiv(attention.rows(), config.tileRows()));
-    hole("WARPS", config.warps());
-    hole("LEAST", LEAST);
+    this.holes = shape(attention, config.tileRows(), config.tileKeys());
+    holes.put("DP", Math.ceilDiv(attention.headSize(), 16) * 16);
+    holes.put("SPLITS", config.splits());
+    holes.put("SPLITS_1", config.splits() - 1);
+    holes.put("WARPS", config.warps());
+  }
+
+  /**
+   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows and
+   * tile {@code t} of keys, how many keys are seen, up to which none is hidden, and which are.
+   */
+  static TextHoles shape(Attention attention, int tileRows, int tileKeys) {
+    TextHoles holes = new TextHoles();
+    holes.put("T", attention.type().text());
+    holes.put("B", attention.batch());
+    holes.put("BH", attention.heads());
+    holes.put("HKV", attention.kvHeads());
+    holes.put("R", attention.rows());
+    holes.put("D", attention.headSize());
+    holes.put("SLABS", attention.slabs());
+    holes.put("P", attention.slabKeys());
+    holes.put(
+        "TABLE", attention.isPaged() ? "table: i32[$B, " + attention.pagesEach() + "], " : "");
+    holes.put("TM", tileRows);
+    holes.put("TN", tileKeys);
+    holes.put("TN_1", tileKeys - 1);
+    holes.put("TILES", Math.ceilDiv(attention.rows(), tileRows));
+    holes.put("LEAST", LEAST);
     // Powers of two: of e, the exponent is so many times larger.
     double scale = attention.scale() * Math.log(Math.E) / Math.log(2);
-    hole("SCALE", String.format(Locale.ROOT, "%.9ef32", scale));
-  }
-
-  private void hole(String name, Object value) {
-    holes.put(name, String.valueOf(value));
-  }
-
-  private PrimFunc parse(String name, String text) {
-    hole("NAME", name);
-    return new IrParser(Intrinsics::find).primFunc(name, filled(text));
-  }
-
-  /** Longer names first: $TM is no $T. Twice, for what is filled in has holes. */
-  private String filled(String text) {
-    String result = text;
-    for (int round = 0; round < 2; round++) {
-      for (String name :
-          holes.keySet().stream()
-              .sorted((a, b) -> b.length() != a.length() ? b.length() - a.length() : a.compareTo(b))
-              .toList()) {
-        result = result.replace("$" + name, holes.get(name));
-      }
+    holes.put("SCALE", String.format(Locale.ROOT, "%.9ef32", scale));
+    int tokens = attention.tokens();
+    if (!attention.causal()) {
+      holes.put("SEEN", "length");
+      holes.put("CLEAR", "length");
+      holes.put("HIDDEN", "t * $TN + j >= length");
+      return holes;
     }
-    return result;
+    holes.put("FIRST", "m * $TM % " + tokens);
+    // The last token of the tile's rows: the last one at all, where they are of several heads.
+    int more = Math.min(tileRows, attention.rows()) - 1;
+    String last = "min($FIRST + " + more + ", " + (tokens - 1) + ")";
+    holes.put("SEEN", "max(0, min(length, length - " + (tokens - 1) + " + " + last + "))");
+    holes.put(
+        "CLEAR",
+        "length - " + (tokens - 1) + " + select($FIRST + $TM > " + tokens + ", 0, $FIRST)");
+    holes.put("HIDDEN", "t * $TN + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
+    return holes;
   }
 
   /** What computes O, or each part's maxima, sums of weights and sums of weighted values. */
   PrimFunc part(String name) {
     boolean whole = config.splits() == 1;
-    hole("THREADS", config.threads());
-    hole("TABLE", attention.isPaged() ? "table: i32[$B, " + attention.pagesEach() + "], " : "");
-    hole(
+    holes.put("THREADS", config.threads());
+    holes.put(
         "RESULTS",
         whole
             ? "O: $T[$BH, $R, $D]"
             : "tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],"
                 + " sums: f32[$SPLITS, $BH, $R, $D]");
-    hole("END", whole ? WHOLE : PARTIAL);
-    hole("COPIES", copies());
-    int tokens = attention.tokens();
-    if (attention.causal()) {
-      String first = String.format(Locale.ROOT, "m * %d %% %d", config.tileRows(), tokens);
-      // The last token of the tile's rows: the last one at all, where they are of several heads.
-      String last =
-          String.format(
-              Locale.ROOT,
-              "min(%s + %d, %d)",
-              first,
-              Math.min(config.tileRows(), attention.rows()) - 1,
-              tokens - 1);
-      String low =
-          String.format(
-              Locale.ROOT, "select(%s + %d > %d, 0, %s)", first, config.tileRows(), tokens, first);
-      hole("SEEN", "max(0, min(length, length - " + (tokens - 1) + " + " + last + "))");
-      hole("CLEAR", "length - " + (tokens - 1) + " + " + low);
-      hole("HIDDEN", "t * $TN + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
-    } else {
-      hole("SEEN", "length");
-      hole("CLEAR", "length");
-      hole("HIDDEN", "t * $TN + j >= length");
-    }
-    return parse(name, PART);
+    holes.put("END", whole ? WHOLE : PARTIAL);
+    holes.put("COPIES", copies());
+    return holes.parse(name, PART);
   }
 
   private String copies() {
@@ -269,14 +247,14 @@ final class AttentionTiles {
 
   /** What makes O of the parts, a row a block. */
   PrimFunc combine(String name) {
-    hole("THREADS", Math.clamp(Math.ceilDiv(attention.headSize(), 32) * 32L, 32, 256));
+    holes.put("THREADS", Math.clamp(Math.ceilDiv(attention.headSize(), 32) * 32L, 32, 256));
     StringBuilder sum = new StringBuilder("0.0f32");
     for (int part = 0; part < config.splits(); part++) {
       sum.insert(
           0, String.format(Locale.ROOT, "fma(weight[i, %d], sums[%d, h, r, j], ", part, part));
       sum.append(')');
     }
-    hole("SUM", sum);
-    return parse(name, COMBINE);
+    holes.put("SUM", sum);
+    return holes.parse(name, COMBINE);
   }
 }
