@@ -79,12 +79,10 @@ public record Attention(
     if (type != DType.F16 && type != DType.BF16 && type != DType.F32) {
       throw new IllegalArgumentException("attention in " + type + ": it is f16, bf16 or f32");
     }
-    long table = (long) batch * Math.ceilDiv(keys, page == 0 ? keys : page);
-    long elements =
-        Math.max(
-            (long) batch * queryHeads * tokens * headSize,
-            table * kvHeads * (page == 0 ? keys : page) * headSize);
-    if (elements > Integer.MAX_VALUE) {
+    int slab = page == 0 ? keys : page;
+    double rows =
+        Math.max((double) queryHeads * tokens, (double) kvHeads * slab * Math.ceilDiv(keys, slab));
+    if (batch * rows * headSize > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("a buffer has more elements than 2^31 - 1");
     }
   }

@@ -1,5 +1,6 @@
 package dev.warpwright.families.attention;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
@@ -56,6 +57,10 @@ public record AttentionKernels(
       Attention attention, AttentionConfig config, GpuTarget target, PassListener listener) {
     config.check(attention);
     attention.precision().check(target);
+    if (!target.hasWarpProducts()) {
+      throw new UserError(
+          target.name() + " has no products of 16 by 8 by 16, which attention takes; use sm_80");
+    }
     AttentionTiles all = new AttentionTiles(attention, config);
     String name =
         "attention_"
