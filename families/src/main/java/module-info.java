@@ -10,6 +10,7 @@ module dev.warpwright.families {
   requires transitive dev.warpwright.tune;
 
   exports dev.warpwright.families;
+  exports dev.warpwright.families.attention;
   exports dev.warpwright.families.ffn;
   exports dev.warpwright.families.gemv;
   exports dev.warpwright.families.mma;

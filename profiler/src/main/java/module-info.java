@@ -26,6 +26,7 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.examples;
 
   exports dev.warpwright.cli.accept;
+  exports dev.warpwright.cli.attention;
   exports dev.warpwright.cli.command;
   exports dev.warpwright.cli.devices;
   exports dev.warpwright.cli.fusion;

@@ -1,6 +1,8 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.ffn.MergedGemm;
 import dev.warpwright.families.gemv.StreamedConfig;
 import dev.warpwright.families.gemv.StreamedGemm;
@@ -24,6 +26,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.SampleShapes;
 import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.FfnWorkload;
@@ -74,6 +77,7 @@ public final class FamilySamples {
     threads();
     workspaces();
     merged();
+    attentions();
   }
 
   private FamilySamples() {}
@@ -417,6 +421,37 @@ public final class FamilySamples {
                 new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1),
                 new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
                 GpuTarget.SM_80));
+  }
+
+  /** Grouped queries over cached keys: divided keys, pages, causal tiles. */
+  private static void attentions() {
+    attention(
+        "attention-decode",
+        Attention.of(2, 4, 2, 64, 1, 83, DType.BF16),
+        new AttentionConfig(16, 16, 3, 64));
+    attention(
+        "attention-paged",
+        Attention.of(2, 3, 1, 40, 3, 61, DType.F16).withCausal(true).withPage(16),
+        new AttentionConfig(16, 32, 2, 32));
+    attention(
+        "attention-prefill",
+        Attention.of(1, 2, 1, 48, 45, 50, DType.BF16).withCausal(true),
+        new AttentionConfig(32, 16, 1, 64));
+  }
+
+  private static void attention(String name, Attention attention, AttentionConfig config) {
+    subjects(
+        name,
+        attention,
+        SampleShapes.of(attention),
+        a -> {
+          AttentionKernels kernels = AttentionKernels.of(a, config, GpuTarget.SM_80);
+          Program program = kernels.program();
+          return new CheckSubject.OfAttention(
+              kernels,
+              new Program(
+                  identifier(name), program.params(), program.workspace(), program.steps()));
+        });
   }
 
   private static GemmWorkload product(long m, long n, long k, DType dtype, Epilogue epilogue) {

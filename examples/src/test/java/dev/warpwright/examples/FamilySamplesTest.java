@@ -45,6 +45,7 @@ class FamilySamplesTest {
       switch (sample) {
         case CheckSubject.OfKernel(Kernel kernel) -> kernels.add(kernel);
         case CheckSubject.OfProgram(var program, _, _) -> kernels.addAll(program.kernels());
+        case CheckSubject.OfAttention attention -> kernels.addAll(attention.program().kernels());
         case CheckSubject.OfFunction _, CheckSubject.OfNetwork _ ->
             throw new AssertionError(sample);
       }

@@ -1,13 +1,17 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
+import dev.warpwright.measure.data.AttentionData;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.workload.AttentionCache;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +58,28 @@ public sealed interface CheckSubject {
     /** Random inputs, the tables, and poisoned outputs. */
     Arguments data(Map<String, Long> scalars, long seed) {
       return KernelData.of(program, tables, scalars, seed);
+    }
+
+    @Override
+    public String name() {
+      return program.name();
+    }
+  }
+
+  /** The launches of an attention, on ragged entries that differ from seed to seed. */
+  record OfAttention(AttentionKernels kernels, Program program) implements CheckSubject {
+    /** As its kernels are launched. */
+    public OfAttention(AttentionKernels kernels) {
+      this(kernels, kernels.program());
+    }
+
+    AttentionCache cache(long seed) {
+      return AttentionCache.random(kernels.attention(), seed);
+    }
+
+    /** Random inputs, and a poisoned output. */
+    Arguments data(long seed) {
+      return AttentionData.of(cache(seed), ProgramInterpreter.params(program), seed);
     }
 
     @Override

@@ -82,6 +82,7 @@ public final class Checks {
       }
       case CheckSubject.OfKernel(Kernel kernel) -> check(kernel, options);
       case CheckSubject.OfProgram ofProgram -> check(ofProgram, options);
+      case CheckSubject.OfAttention ofAttention -> check(ofAttention, options);
       case CheckSubject.OfNetwork ofNetwork -> check(ofNetwork, options);
     };
   }
@@ -120,6 +121,9 @@ public final class Checks {
         yield MutationSubject.of(
             ofProgram.program(), data -> ofProgram.data(scalars, options.seed() + data));
       }
+      case CheckSubject.OfAttention ofAttention ->
+          MutationSubject.of(
+              ofAttention.program(), data -> ofAttention.data(options.seed() + data));
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
               subject.name() + ": mistakes are planted into grid kernels, programs and networks");
@@ -155,6 +159,24 @@ public final class Checks {
             launch -> subject.data(scalars, options.seed() + NEXT_LAUNCH * launch),
             References.of(subject));
     return report(program, check, options.orders(), scalars, CheckReport.OnDevice.NONE);
+  }
+
+  private static CheckReport check(CheckSubject.OfAttention subject, CheckOptions options) {
+    if (!options.scalars().isEmpty() || options.rows().isPresent()) {
+      throw new UserError(subject.name() + ": attention has its own shape; give no scalars");
+    }
+    ProgramCheck check =
+        new ProgramCheck(
+            subject.program(),
+            launch -> subject.data(options.seed() + NEXT_LAUNCH * launch),
+            References.of(subject));
+    GpuTarget target = subject.kernels().target();
+    return report(
+        subject.program(),
+        check,
+        options.orders().stream().map(order -> order.withTarget(target)).toList(),
+        Map.of(),
+        CheckReport.OnDevice.NONE);
   }
 
   private static CheckReport check(CheckSubject.OfNetwork subject, CheckOptions options) {

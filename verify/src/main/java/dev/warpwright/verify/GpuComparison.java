@@ -34,6 +34,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a subject in the simulator and on a GPU, on the same data, and compares what they leave. */
@@ -86,6 +87,13 @@ public final class GpuComparison {
           compare(kernel, options, gpu);
       case CheckSubject.OfNetwork network -> compare(network, options, gpu);
       case CheckSubject.OfProgram program -> compare(program, options, gpu);
+      case CheckSubject.OfAttention attention ->
+          compare(
+              attention.program(),
+              Map.of(),
+              () -> attention.data(options.seed()),
+              References.of(attention),
+              gpu);
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
               subject.name() + ": grid kernels, programs and networks are compared with a GPU");
@@ -148,13 +156,22 @@ public final class GpuComparison {
     Program program = subject.program();
     Map<String, Long> scalars =
         KernelData.scalars(ProgramInterpreter.params(program), options.scalars(), options.rows());
-    Arguments simulated = subject.data(scalars, options.seed());
-    Arguments executed = subject.data(scalars, options.seed());
+    return compare(
+        program, scalars, () -> subject.data(scalars, options.seed()), References.of(subject), gpu);
+  }
+
+  private static Result compare(
+      Program program,
+      Map<String, Long> scalars,
+      Supplier<Arguments> data,
+      ProgramCheck.@Nullable Reference reference,
+      Gpu gpu) {
+    Arguments simulated = data.get();
+    Arguments executed = data.get();
     List<Finding> findings =
         new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(simulated);
     List<OfArray> arrays = new ArrayList<>();
     if (findings.isEmpty()) {
-      ProgramCheck.Reference reference = References.of(subject);
       Iterator<OutputCheck.Expected> right =
           reference == null
               ? Collections.emptyIterator()

@@ -5,11 +5,17 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.data.AttentionData;
 import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.AttentionCache;
+import dev.warpwright.workload.AttentionReference;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +46,32 @@ final class References {
             results.expected(
                 (Buffer buffer) ->
                     arguments.get(Objects.requireNonNull(byName.get(buffer.name())))));
+  }
+
+  /** The plain definition in f64. */
+  static ProgramCheck.Reference of(CheckSubject.OfAttention subject) {
+    Attention attention = subject.kernels().attention();
+    return new ProgramCheck.Reference(
+        "its definition",
+        arguments -> {
+          int[] table = attention.isPaged() ? integers(arguments.get("table")) : new int[0];
+          AttentionCache cache =
+              new AttentionCache(attention, integers(arguments.get("lengths")), table);
+          AttentionReference right = AttentionData.reference(cache, arguments);
+          return List.of(
+              new OutputCheck.Expected(
+                  right.values(),
+                  right.deviations(),
+                  attention.type(),
+                  false,
+                  attention.tolerance()));
+        });
+  }
+
+  private static int[] integers(NdArray array) {
+    int[] values = new int[array.size()];
+    Arrays.setAll(values, i -> (int) array.integerElement(i));
+    return values;
   }
 
   /** The graph of a network in f64, no intermediate rounded; null without a graph. */

@@ -1,5 +1,6 @@
 package dev.warpwright.verify;
 
+import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.FfnWorkload;
@@ -42,6 +43,28 @@ public final class SampleShapes {
             less(w.m(), 3), less(w.k(), 5), less(w.hidden(), 7), less(w.n(), 5), w.operands()),
         new FfnWorkload(more(w.m()), more(w.k()), more(w.hidden()), more(w.n()), w.operands()),
         new FfnWorkload(tail(w.m()), less(w.k(), 5), tail(w.hidden()), more(w.n()), w.operands()));
+  }
+
+  /** The same of attention: one key, whole tiles, and more of everything. */
+  public static List<Attention> of(Attention a) {
+    return List.of(
+        sized(a, a.batch(), a.tokens(), 1),
+        sized(a, a.batch(), a.tokens(), 64),
+        sized(a, a.batch() + 1, a.tokens() + 2, a.keys() + 35));
+  }
+
+  private static Attention sized(Attention a, int batch, int tokens, int keys) {
+    return new Attention(
+        batch,
+        a.queryHeads(),
+        a.kvHeads(),
+        a.headSize(),
+        tokens,
+        keys,
+        a.causal(),
+        a.scale(),
+        a.type(),
+        a.page());
   }
 
   private static long unit(long extent) {

@@ -9,7 +9,7 @@ import java.util.List;
  * What is computed, whatever computes it: its shape and numbers, not where its matrices lie. Sums
  * are at least as precise as f32, unless the precision says f16; a result is rounded once.
  */
-public sealed interface Workload permits GemmWorkload, FfnWorkload {
+public sealed interface Workload permits GemmWorkload, FfnWorkload, Attention {
   /** How many deviations of its elements a whole result may be off, in the root of the mean. */
   double WHOLE = 1.25;
 

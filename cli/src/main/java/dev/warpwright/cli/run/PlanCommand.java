@@ -1,9 +1,12 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionPlan;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -17,7 +20,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Show how a model is fused: groups, strategy, bytes saved, kernels, and why. Also of networks"
           + " with random weights: 'plan mlp widths=64,64,64 rows=4096', 'plan ffn M=16 D=4096"
-          + " H=14336 gated=1 --target sm_90a'."
+          + " H=14336 gated=1 --target sm_90a', and of 'plan attention HQ=32 HKV=8 D=128 S=4096'."
     })
 public final class PlanCommand extends Command {
   private final Action<ModelRequest> action;
@@ -39,13 +42,16 @@ public final class PlanCommand extends Command {
   public Report perform(Progress progress) {
     ModelRequest request = model.request();
     String what = request.file().toString();
+    if (AttentionTask.is(what)) {
+      return AttentionPlan.plan(AttentionTask.of(arguments), Devices.cudaTarget(request.target()));
+    }
     if (!NetworkTask.isRandom(what)) {
       if (!arguments.isEmpty()) {
         throw new UserError(
             arguments.getFirst()
                 + (what.equals("gemm")
                     ? ": plan is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
-                    : ": for mlp and ffn; '" + what + "' is a file"));
+                    : ": for mlp, ffn and attention; '" + what + "' is a file"));
       }
       return action.perform(request, progress);
     }

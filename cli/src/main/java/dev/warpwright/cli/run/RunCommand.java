@@ -1,10 +1,14 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionRun;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.target.GpuTarget;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 @CommandLine.Command(
     name = "run",
@@ -22,6 +27,15 @@ public final class RunCommand extends Command {
   private final Action<RunRequest> action;
 
   @Mixin ModelOptions model = new ModelOptions();
+
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "KEY=VALUE",
+      description =
+          "Of attention in the model's place: its shape, 'run attention B=2 HQ=8 HKV=2 D=64 S=127"
+              + " dtype=bf16', on random ragged entries.")
+  List<String> arguments = List.of();
 
   @Option(names = "--input", paramLabel = "X.npy", description = "The input; default: random data.")
   @Nullable Path input;
@@ -95,17 +109,39 @@ public final class RunCommand extends Command {
     if (!(seconds >= 0 && seconds <= 3600)) {
       throw new UserError("--time " + seconds + ": give seconds, from 0 to 3600");
     }
+    ModelRequest request = model.request();
+    long data = seed == null ? ThreadLocalRandom.current().nextLong() : seed;
+    if (AttentionTask.is(request.file().toString())) {
+      return attention(request.target(), data);
+    }
+    if (!arguments.isEmpty()) {
+      throw new UserError(
+          arguments.getFirst() + ": for attention; '" + request.file() + "' is a file");
+    }
     return action.perform(
         new RunRequest(
-            model.request(),
+            request,
             input,
-            seed == null ? ThreadLocalRandom.current().nextLong() : seed,
+            data,
             new OutputFiles("--expect", expect),
             new Output(new OutputFiles("--out", out), image),
             tolerance("--rtol", relative),
             tolerance("--atol", absolute),
             seconds),
         progress);
+  }
+
+  private Report attention(TargetName target, long data) {
+    AttentionTask task = AttentionTask.of(arguments);
+    return switch (target) {
+      case AUTO, CPU -> AttentionRun.onCpu(task, data);
+      case SIM -> AttentionRun.simulated(task, GpuTarget.SM_90A, data);
+      case SM_75, SM_80, SM_86, SM_89, SM_90A ->
+          throw new UserError(
+              "--target "
+                  + target.text()
+                  + ": attention runs on cpu and sim; 'check attention ... --gpu' runs it on a GPU");
+    };
   }
 
   private static OptionalDouble tolerance(String option, @Nullable Double value) {

@@ -33,8 +33,8 @@ import java.util.Map;
  *       which must also separate buffers that share space.
  *   <li>{@link BarrierInsertion}: barriers between tile statements. Before tiles become threads, so
  *       that no barrier can diverge.
- *   <li>Tiles to threads: {@link CopyLowering}, {@link MapLowering}, {@link ReduceLowering}, {@link
- *       MmaLowering}.
+ *   <li>Tiles to threads: {@link CopyLowering}, {@link MapLowering}, {@link ReduceLowering} (of
+ *       rows in registers {@link RowVectors}), {@link MmaLowering}.
  *   <li>{@link FlattenShared}: the plan made explicit.
  * </ol>
  */
@@ -112,6 +112,8 @@ public final class BlockTiles {
         case Stmt.TileFill fill -> fill(fill);
         case Stmt.TileMma mma -> products.mma(mma);
         case Stmt.TileMap map -> maps.map(map);
+        case Stmt.TileReduce reduce when RowVectors.is(reduce.to()) ->
+            new RowVectors(code, maps).reduce(reduce);
         case Stmt.TileReduce reduce -> reductions.reduce(reduce);
         case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND ->
             throw new LoweringException("loop " + loop.var() + " is bound inside a tile program");

@@ -69,9 +69,10 @@ public final class CopyLowering {
         || from.dtype() != to.dtype()
         || from.layout() != null
         || to.rank() != 2
-        || from.rank() != 2
+        || from.rank() < 2
         || copy.to().tile().size() != 2
-        || copy.from().tile().size() != 2) {
+        || copy.from().tile().size() != 2
+        || copy.from().ranges().getLast().isPoint()) {
       return 1;
     }
     int bytes = to.dtype().bytes();
@@ -79,7 +80,7 @@ public final class CopyLowering {
       boolean aligned =
           from.alignment() >= lanes * bytes
               && to.alignment() >= lanes * bytes
-              && from.extent(1) % lanes == 0
+              && from.extent(from.rank() - 1) % lanes == 0
               && pitch(to) % lanes == 0
               && Guards.extent(copy.to().tile().get(1)) % lanes == 0
               && startsAt(copy.from(), lanes)
@@ -97,7 +98,7 @@ public final class CopyLowering {
 
   /** Whether the first column of the region is a multiple of {@code lanes}. */
   private static boolean startsAt(Region region, int lanes) {
-    return multipleOf(region.ranges().get(1).min(), lanes);
+    return multipleOf(region.ranges().getLast().min(), lanes);
   }
 
   /** Whether an expression is a multiple of {@code lanes}, as far as its form tells. */

@@ -25,7 +25,8 @@ import java.util.function.Function;
 
 /**
  * Matrix products of tiles in shared memory into accumulators in registers: by {@code mma.sync}
- * with operands read by ldmatrix, or by fma.
+ * with operands read by ldmatrix, of 16 bits also with the first one in registers and the second
+ * one's rows across K ({@link HeldOperand}), or by fma.
  */
 final class MmaLowering {
   /** So many steps along K of a product of threads are written out. */
@@ -57,12 +58,16 @@ final class MmaLowering {
 
   private Stmt matrix(Stmt.TileMma mma, FragmentLayout layout, MmaInstruction instruction) {
     long depth = depth(mma);
-    require(mma, mma.transposeB(), "needs B with K contiguous");
+    require(
+        mma,
+        mma.transposeB() || instruction.operand().bytes() == 2,
+        "needs B with K contiguous, or of 16 bits");
     require(
         mma,
         depth % instruction.k() == 0,
         "has a depth of " + depth + ", no multiple of " + instruction.k());
-    for (Region operand : List.of(mma.a(), mma.b())) {
+    HeldOperand held = HeldOperand.of(mma, instruction, layout, code);
+    for (Region operand : held == null ? List.of(mma.a(), mma.b()) : List.of(mma.b())) {
       require(
           mma,
           operand.buffer().scope() == Scope.SHARED
@@ -92,7 +97,10 @@ final class MmaLowering {
                       ForKind.UNROLLED,
                       "mi",
                       tilesM,
-                      mi -> loadA(mma.a(), instruction, a, mi, row, k, lane)));
+                      mi ->
+                          held == null
+                              ? loadA(mma.a(), instruction, a, mi, row, k, lane)
+                              : held.load(a, mi, step)));
               int pair = tilesN % 2 == 0 ? 2 : 1;
               body.add(
                   Stmts.loop(
@@ -179,11 +187,21 @@ final class MmaLowering {
               Exprs.mul(
                   Exprs.mod(usedMatrix, instruction.bRegisters()), instruction.rowElements()));
     }
+    boolean across = !mma.transposeB();
+    if (across) {
+      // The same registers from a tile whose rows lie across K: each matrix is transposed.
+      int rowsOfK = 8 * instruction.bRegisters();
+      tileRow = Exprs.add(k, Exprs.mod(lane, rowsOfK));
+      column =
+          Exprs.add(
+              n,
+              Exprs.mul(Exprs.div(Exprs.mod(lane, 8L * registers), rowsOfK), MmaInstruction.COLS));
+    }
     TargetIntrinsic load =
         switch (registers) {
-          case 1 -> Intrinsics.LDMATRIX_X1;
-          case 2 -> Intrinsics.LDMATRIX_X2;
-          case 4 -> Intrinsics.LDMATRIX_X4;
+          case 1 -> across ? Intrinsics.LDMATRIX_X1_TRANS : Intrinsics.LDMATRIX_X1;
+          case 2 -> across ? Intrinsics.LDMATRIX_X2_TRANS : Intrinsics.LDMATRIX_X2;
+          case 4 -> across ? Intrinsics.LDMATRIX_X4_TRANS : Intrinsics.LDMATRIX_X4;
           default -> throw new LoweringException("no ldmatrix of " + registers + " registers");
         };
     Stmt loadB =

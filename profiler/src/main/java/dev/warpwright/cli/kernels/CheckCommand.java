@@ -1,6 +1,7 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -38,7 +39,8 @@ public final class CheckCommand extends Command {
       description =
           "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
               + " families for small products out of schedules, families:NAME, ffn or mlp with what"
-              + " makes the network ('check ffn M=16 D=256 H=1024 gated=1'), or all with"
+              + " makes the network ('check ffn M=16 D=256 H=1024 gated=1'), attention ('check"
+              + " attention B=2 HQ=8 HKV=2 D=64 S=127'), or all with"
               + " --mutants.")
   Path file = Path.of("");
 
@@ -166,8 +168,10 @@ public final class CheckCommand extends Command {
       throw new UserError("--seconds " + seconds + ": a number above 0, with --mutants");
     }
     NetworkTask random = random();
+    AttentionTask attention =
+        AttentionTask.is(file.toString()) ? AttentionTask.of(assignments) : null;
     Map<String, Long> scalars = new TreeMap<>();
-    if (random == null) {
+    if (random == null && attention == null) {
       assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
     }
     return action.perform(
@@ -190,7 +194,8 @@ public final class CheckCommand extends Command {
             seconds == null ? OptionalDouble.empty() : OptionalDouble.of(seconds),
             counters,
             gpu,
-            random),
+            random,
+            attention),
         progress);
   }
 

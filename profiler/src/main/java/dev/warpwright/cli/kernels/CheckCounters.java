@@ -57,7 +57,10 @@ final class CheckCounters {
                     network,
                     network.fixedRows().orElse(request.options().rows().orElse(ROWS)),
                     device));
-        case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
+        case CheckSubject.OfKernel _,
+            CheckSubject.OfFunction _,
+            CheckSubject.OfProgram _,
+            CheckSubject.OfAttention _ ->
             throw new UserError(
                 subject.name() + ": counters are predicted for grid kernels and models");
       }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.model.arch.Architecture;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param emit the folder to write the mutants to, a CUDA program each; null for nowhere
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
  * @param network of random weights, which stands in the file's place; null for a file
+ * @param attention which stands in the file's place; null for a file
  */
 public record CheckRequest(
     Path file,
@@ -42,7 +44,8 @@ public record CheckRequest(
     OptionalDouble seconds,
     boolean counters,
     boolean gpu,
-    @Nullable NetworkTask network) {
+    @Nullable NetworkTask network,
+    @Nullable AttentionTask attention) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

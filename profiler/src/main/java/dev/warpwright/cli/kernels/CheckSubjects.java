@@ -1,6 +1,7 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.compiler.CompiledModel;
@@ -36,6 +37,10 @@ final class CheckSubjects {
    */
   static List<CheckSubject> of(CheckRequest request) {
     String name = String.valueOf(request.file().getFileName());
+    AttentionTask attention = request.attention();
+    if (attention != null) {
+      return List.of(new CheckSubject.OfAttention(attention.kernels(target(request))));
+    }
     if (name.equals("families") || name.startsWith("families:")) {
       return families(name, request);
     }
@@ -128,16 +133,19 @@ final class CheckSubjects {
     return subjects;
   }
 
+  private static GpuTarget target(CheckRequest request) {
+    return switch (request.target()) {
+      case AUTO, SIM -> GpuTarget.SM_90A;
+      case CPU -> throw new UserError("--target cpu: check looks at kernels for GPUs");
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(request.target());
+    };
+  }
+
   private static CheckSubject network(CheckRequest request) {
     if (!request.attributes().isEmpty()) {
       throw new UserError("--attr is for kernels in text, " + request.file() + " is a model");
     }
-    GpuTarget target =
-        switch (request.target()) {
-          case AUTO, SIM -> GpuTarget.SM_90A;
-          case CPU -> throw new UserError("--target cpu: check looks at kernels for GPUs");
-          case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(request.target());
-        };
+    GpuTarget target = target(request);
     NetworkTask random = request.network();
     Model model =
         random == null

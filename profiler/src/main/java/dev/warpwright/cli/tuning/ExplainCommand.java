@@ -1,6 +1,8 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionPlan;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -10,6 +12,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,7 +40,7 @@ public final class ExplainCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn or a model's file.")
+      description = "gemm, mlp, ffn, attention (always predicted) or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -76,6 +79,12 @@ public final class ExplainCommand extends Command {
   public Report perform(Progress progress) {
     if (what.isEmpty()) {
       throw new UserError("nothing to explain; write 'explain gemm MNK=4096'");
+    }
+    if (AttentionTask.is(what)) {
+      DeviceModel model = model();
+      return AttentionPlan.explain(
+          AttentionTask.of(arguments),
+          model == null ? AttentionTask.device(GpuTarget.SM_90A) : model);
     }
     KeyValues values = new KeyValues(arguments);
     if (NetworkTask.isNetwork(what)) {

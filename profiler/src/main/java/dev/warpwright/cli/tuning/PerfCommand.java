@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -126,6 +127,9 @@ public final class PerfCommand extends Command {
     List<NetworkTask> whole = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
+        if (AttentionTask.is(task.what())) {
+          AttentionTask.refuseMeasuring(task.arguments());
+        }
         if (NetworkTask.isNetwork(task.what())) {
           whole.add(network(task));
         } else {

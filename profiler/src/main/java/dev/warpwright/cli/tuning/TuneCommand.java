@@ -2,6 +2,7 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -114,6 +115,9 @@ public final class TuneCommand extends Command {
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
+        if (AttentionTask.is(task.what())) {
+          AttentionTask.refuseMeasuring(task.arguments());
+        }
         if (NetworkTask.isNetwork(task.what())) {
           network(task, searches, whole);
         } else {

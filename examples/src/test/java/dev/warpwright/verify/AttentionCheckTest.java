@@ -1,0 +1,77 @@
+package dev.warpwright.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.examples.FamilySamples;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.sim.api.Finding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What is wrong with attention's kernels is found: by its definition, and by sanitizers. */
+class AttentionCheckTest {
+  private static final long SEED = Long.getLong("seed", 5);
+
+  private static CheckSubject.OfAttention sample(String name) {
+    return (CheckSubject.OfAttention) Objects.requireNonNull(FamilySamples.find(name));
+  }
+
+  /** One mistake of each kind; 'check families:attention-decode --mutants 3' plants more. */
+  @Test
+  void noMutantIsMissed() {
+    String name = "attention-prefill";
+    CheckOptions options = CheckOptions.of(SEED);
+    List<MutationTesting.Result> missed = new ArrayList<>();
+    int tested = 0;
+    for (MutationSubject subject : Checks.mutationSubjects(sample(name), options)) {
+      MutationTesting testing = new MutationTesting(subject, options.orders());
+      for (var mutant : testing.mutants(1)) {
+        MutationTesting.Result result = testing.test(mutant);
+        tested++;
+        if (result.verdict() == MutationTesting.Verdict.MISSED) {
+          missed.add(result);
+        }
+      }
+    }
+    assertThat(tested).isGreaterThan(10);
+    assertThat(missed).isEmpty();
+  }
+
+  /** Parts that all count alike: wrong wherever their maxima differ. */
+  @Test
+  void partsWithoutTheirWeightsAreWrong() {
+    CheckSubject.OfAttention sample = sample("attention-decode");
+    Kernel combine = sample.program().kernels().getLast();
+    Kernel wrong =
+        combine.withBody(
+            new Rewriter() {
+              @Override
+              public Expr expr(Expr e) {
+                return e instanceof Expr.Call call && call.op().text().equals("exp2_approx")
+                    ? Exprs.f32(1)
+                    : super.expr(e);
+              }
+            }.stmt(combine.body()));
+    Program program = sample.program();
+    List<Program.Step> steps =
+        program.steps().stream()
+            .<Program.Step>map(
+                step ->
+                    step instanceof Program.Launch launch && launch.kernel() == combine
+                        ? new Program.Launch(wrong, launch.arguments())
+                        : step)
+            .toList();
+    CheckSubject subject =
+        new CheckSubject.OfAttention(
+            sample.kernels(),
+            new Program(program.name(), program.params(), program.workspace(), steps));
+    CheckReport report = Checks.check(subject, CheckOptions.of(SEED).withSchedules(1)).getFirst();
+    assertThat(report.findings()).extracting(Finding::kind).containsOnly(Finding.Kind.RESULT);
+  }
+}

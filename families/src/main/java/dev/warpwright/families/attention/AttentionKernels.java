@@ -1,0 +1,109 @@
+package dev.warpwright.families.attention;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Program.ProgramParam;
+import dev.warpwright.lower.flow.Lowering;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * An attention's tile programs, its kernels, and the program that launches them: one, or one for
+ * the parts of the keys and one that combines them.
+ *
+ * <pre>{@code
+ * Attention decode = Attention.of(4, 32, 8, 128, 1, 4096, DType.BF16);
+ * AttentionKernels kernels =
+ *     AttentionKernels.of(decode, new AttentionConfig(16, 64, 8, 128), GpuTarget.SM_90A);
+ * Program program = kernels.program(); // Q, K, V, lengths → O
+ * }</pre>
+ *
+ * @param tiles the tile programs, in the order of the launches
+ * @param kernels what they are lowered to
+ */
+public record AttentionKernels(
+    Attention attention,
+    AttentionConfig config,
+    GpuTarget target,
+    List<PrimFunc> tiles,
+    List<Kernel> kernels) {
+  public AttentionKernels {
+    tiles = List.copyOf(tiles);
+    kernels = List.copyOf(kernels);
+  }
+
+  /**
+   * Lowers.
+   *
+   * @throws dev.warpwright.base.UserError if the configuration is none for it, or the target has no
+   *     matrix instructions of its type
+   */
+  public static AttentionKernels of(Attention attention, AttentionConfig config, GpuTarget target) {
+    return of(attention, config, target, PassListener.NONE);
+  }
+
+  /** Lowers, and tells what each pass leaves. */
+  public static AttentionKernels of(
+      Attention attention, AttentionConfig config, GpuTarget target, PassListener listener) {
+    config.check(attention);
+    attention.precision().check(target);
+    if (!target.hasWarpProducts()) {
+      throw new UserError(
+          target.name() + " has no products of 16 by 8 by 16, which attention takes; use sm_80");
+    }
+    AttentionTiles all = new AttentionTiles(attention, config);
+    String name =
+        "attention_"
+            + attention.type().text()
+            + (attention.causal() ? "_causal" : "")
+            + (attention.isPaged() ? "_paged" : "");
+    List<PrimFunc> tiles = new ArrayList<>();
+    if (config.splits() == 1) {
+      tiles.add(all.part(name));
+    } else {
+      tiles.add(all.part(name + "_part"));
+      tiles.add(all.combine(name + "_combine"));
+    }
+    List<Kernel> kernels =
+        tiles.stream().map(func -> Lowering.lower(func, target, listener)).toList();
+    return new AttentionKernels(attention, config, target, tiles, kernels);
+  }
+
+  /** Parameters Q, K, V, lengths, of a paged cache table, and O. */
+  public Program program() {
+    Map<String, Buffer> byName = new HashMap<>();
+    List<ProgramParam> params = new ArrayList<>();
+    List<Buffer> workspace = new ArrayList<>();
+    List<Program.Step> steps = new ArrayList<>();
+    for (Kernel kernel : kernels) {
+      List<Program.Argument> arguments = new ArrayList<>();
+      for (Param param : kernel.params()) {
+        Buffer wanted = (Buffer) param;
+        Buffer known = byName.get(wanted.name());
+        if (known == null) {
+          known = Buffer.of(wanted.name(), wanted.dtype(), wanted.scope(), wanted.shape());
+          byName.put(known.name(), known);
+          if (List.of("tops", "totals", "sums").contains(known.name())) {
+            workspace.add(known);
+          } else {
+            boolean result = known.name().equals("O");
+            params.add(new ProgramParam(result ? Program.Role.OUTPUT : Program.Role.INPUT, known));
+          }
+        }
+        arguments.add(new Program.BufferArgument(Objects.requireNonNull(known)));
+      }
+      steps.add(new Program.Launch(kernel, arguments));
+    }
+    return new Program(kernels.getFirst().name().replace("_part", ""), params, workspace, steps);
+  }
+}

@@ -1,0 +1,165 @@
+package dev.warpwright.families.attention;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What is expected of an attention's configurations before anything runs: from bytes, operations,
+ * and the steps that a block makes one after the other. Its constants are estimates: no measurement
+ * is behind them yet.
+ */
+public final class AttentionModel {
+  /** From asking for a tile of keys until its scores are known, and its barriers. */
+  private static final double STEP_MICROS = 1.6;
+
+  /** A block's beginning and end. */
+  private static final double BLOCK_MICROS = 1.5;
+
+  /** What a launch takes within a graph. */
+  private static final double LAUNCH_MICROS = 2;
+
+  /** Shares of their peaks that memory and mma.sync reach. */
+  private static final double MEMORY = 0.85;
+
+  private static final double MATH = 0.45;
+
+  /** Registers beside those of fragments and of copies under way, and most of which none spill. */
+  private static final int OTHER_REGISTERS = 48;
+
+  private static final int MOST_REGISTERS = 230;
+
+  private static final List<Integer> ROWS = List.of(16, 32, 64);
+  private static final List<Integer> KEYS = List.of(16, 32, 64, 128);
+  private static final List<Integer> THREADS = List.of(32, 64, 128);
+
+  private AttentionModel() {}
+
+  /**
+   * A configuration and its expected time.
+   *
+   * @param micros of all launches
+   * @param bytes of device memory, partial results included
+   * @param blocks of the first launch
+   * @param resident blocks at a time on an SM
+   */
+  public record Expected(
+      AttentionConfig config, double micros, double bytes, long blocks, int resident) {}
+
+  /** Bytes of shared memory of a block: rows of an odd number of 16 bytes. */
+  static int sharedBytes(Attention attention, AttentionConfig config) {
+    int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
+    int row = (chunks + 1 - chunks % 2) * 16;
+    return row * (config.tileRows() + 2 * config.tileKeys());
+  }
+
+  /** Registers of a thread: sums, scores, weights, copies that are on their way. */
+  static int registers(Attention attention, AttentionConfig config) {
+    int columns = Math.ceilDiv(attention.headSize(), 16) * 16;
+    int vectors = config.tileKeys() * columns / 8 / config.threads();
+    return columns / 2
+        + config.tileKeys() / 2
+        + config.tileKeys() / 4
+        + 4 * (vectors <= 16 ? vectors : 4)
+        + OTHER_REGISTERS;
+  }
+
+  /** The time on a device of which all entries are full. */
+  public static Expected predict(Attention attention, AttentionConfig config, DeviceModel device) {
+    double entries = attention.heads();
+    int tiles = Math.ceilDiv(attention.rows(), config.tileRows());
+    long blocks = (long) tiles * attention.heads() * config.splits();
+    int resident =
+        Math.max(
+            1,
+            device
+                .target()
+                .blocksPerSm(
+                    config.threads(),
+                    Math.min(255, registers(attention, config)),
+                    sharedBytes(attention, config)));
+    // Of causal rows about half the keys are not looked at, where there are as many as keys.
+    double share =
+        attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
+    double steps =
+        Math.ceil(share * Math.ceilDiv(attention.keys(), config.tileKeys()) / config.splits());
+    double waves = Math.ceil((double) blocks / ((double) resident * device.multiprocessors()));
+    double partial =
+        config.splits() == 1
+            ? 0
+            : 2.0 * config.splits() * entries * attention.rows() * (attention.headSize() + 2) * 4;
+    double bytes = attention.bytes() + partial;
+    double rows = (double) tiles * config.tileRows();
+    double math =
+        4
+            * entries
+            * rows
+            * attention.headSize()
+            * attention.keys()
+            * share
+            / (attention.precision().peak(device) * MATH);
+    double memory = bytes / (device.dramGBs() * 1e9 * MEMORY);
+    double waiting = waves * (steps * STEP_MICROS + BLOCK_MICROS) * 1e-6;
+    double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
+    double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;
+    return new Expected(config, micros, bytes, blocks, resident);
+  }
+
+  /** What is worth trying for a target: all that fits and is not expected to spill. */
+  public static List<AttentionConfig> space(Attention attention, GpuTarget target) {
+    List<AttentionConfig> space = new ArrayList<>();
+    for (int rows : ROWS) {
+      for (int keys : KEYS) {
+        int tiles = Math.ceilDiv(attention.keys(), keys);
+        for (int threads : THREADS) {
+          for (int splits = 1;
+              splits <= Math.min(tiles, AttentionConfig.MOST_SPLITS);
+              splits *= 2) {
+            AttentionConfig config = new AttentionConfig(rows, keys, splits, threads);
+            if (fits(attention, config, target)) {
+              space.add(config);
+            }
+          }
+        }
+      }
+    }
+    return space;
+  }
+
+  private static boolean fits(Attention attention, AttentionConfig config, GpuTarget target) {
+    try {
+      config.check(attention);
+    } catch (UserError e) {
+      return false;
+    }
+    return sharedBytes(attention, config) <= target.sharedPerBlock()
+        && registers(attention, config) <= MOST_REGISTERS;
+  }
+
+  /**
+   * All of the space, the fastest first.
+   *
+   * @throws UserError if there is none: the page fits no tile, or the type has no kernel
+   */
+  public static List<Expected> ranked(Attention attention, DeviceModel device) {
+    attention.precision().check(device.target());
+    List<Expected> ranked =
+        space(attention, device.target()).stream()
+            .map(config -> predict(attention, config, device))
+            .sorted(
+                Comparator.comparingDouble(Expected::micros)
+                    .thenComparingDouble(Expected::bytes)
+                    .thenComparing(e -> e.config().text()))
+            .toList();
+    if (ranked.isEmpty()) {
+      // The first reason there is.
+      new AttentionConfig(16, 16, 1, 32).check(attention);
+      throw new UserError(attention.text() + " fits no block of " + device.target().name());
+    }
+    return ranked;
+  }
+}

@@ -1,0 +1,260 @@
+package dev.warpwright.families.attention;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.workload.Attention;
+import java.util.Locale;
+
+/**
+ * The tile programs of an attention. A block has rows of Q that share keys, and goes through a part
+ * of its entry's keys, tile by tile, with the rows' running maxima and sums; scores, weights and
+ * sums stay in registers.
+ *
+ * <pre>{@code
+ * for each tile of keys:
+ *   s = Q · Kᵀ, masked; top' = max(top, scale · s);  f = 2^(top - top');  p = 2^(scale · s - top')
+ *   sum = f · sum + Σ p;  o = f · o + p · V
+ * }</pre>
+ *
+ * <p>Maxima begin at the least finite number, so that no difference of infinities arises where
+ * nothing is seen.
+ */
+final class AttentionTiles {
+  private static final String LEAST = "-3.4028235e38f32";
+
+  private static final String PART =
+      """
+      primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
+          lengths: i32[$B], $TABLE$RESULTS) [threads = $THREADS] {
+        bind part: blockIdx.x in $SPLITS {
+          bind m: blockIdx.y in $TILES {
+            bind h: blockIdx.z in $BH {
+              let length: i32 = lengths[h / $HKV]
+              let seen: i32 = $SEEN
+              let clear: i32 = $CLEAR
+              let all: i32 = (seen + $TN_1) / $TN
+              let each: i32 = (all + $SPLITS_1) / $SPLITS
+              let begin: i32 = part * each
+              alloc Qs: $T[$TM, $DP] shared
+              tile.copy Qs[0 +: $TM, 0 +: $DP] <- Q[h, m * $TM +: $TM, 0 +: $DP]
+              alloc o: f32[$TM, $DP] fragment
+              alloc top: f32[$TM] fragment
+              alloc factor: f32[$TM] fragment
+              alloc sum: f32[$TM] fragment
+              tile.fill o[0 +: $TM, 0 +: $DP] = 0.0f32
+              tile.fill top[0 +: $TM] = $LEAST
+              tile.fill sum[0 +: $TM] = 0.0f32
+              for t in begin +: max(0, min(each, all - begin)) {
+                alloc Ks: $T[$TN, $DP] shared
+                alloc Vs: $T[$TN, $DP] shared
+                alloc s: f32[$TM, $TN] fragment
+                alloc p: $T[$TM, $TN] fragment
+                $COPIES
+                tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
+                tile.mma s[0 +: $TM, 0 +: $TN] += Qs[0 +: $TM, 0 +: $DP] * Ks[0 +: $TN, 0 +: $DP]^T
+                  [instr = "mma.m16n8k16.f32.$T", warpsM = $WARPS, warpsN = 1]
+                for masked in select(t * $TN + $TN > clear, 1, 0) {
+                  tile.map (i in $TM, j in $TN) {
+                    s[i, j] = select($HIDDEN, f32.minus_inf, s[i, j])
+                  }
+                }
+                tile.map (i in $TM) {
+                  factor[i] = top[i]
+                }
+                tile.reduce max (i in $TM; j in $TN) top[i] max= s[i, j] * $SCALE
+                tile.map (i in $TM) {
+                  factor[i] = exp2_approx(factor[i] - top[i])
+                  sum[i] = sum[i] * factor[i]
+                }
+                tile.map (i in $TM, j in $TN) {
+                  s[i, j] = exp2_approx(fma(s[i, j], $SCALE, 0.0f32 - top[i]))
+                }
+                tile.reduce sum (i in $TM; j in $TN) sum[i] += s[i, j]
+                tile.map (i in $TM, j in $TN) {
+                  p[i, j] = $T(s[i, j])
+                }
+                tile.map (i in $TM, j in $DP) {
+                  o[i, j] = o[i, j] * factor[i]
+                }
+                for last in select(t * $TN + $TN > length, 1, 0) {
+                  tile.map (i in $TN, j in $DP) {
+                    Vs[i, j] = select(t * $TN + i < length, Vs[i, j], 0.0$T)
+                  }
+                }
+                tile.mma o[0 +: $TM, 0 +: $DP] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $DP]
+                  [instr = "mma.m16n8k16.f32.$T", warpsM = $WARPS, warpsN = 1]
+              }
+              $END
+            }
+          }
+        }
+      }
+      """;
+
+  private static final String WHOLE =
+      """
+      tile.map (i in $TM) {
+        factor[i] = select(sum[i] == 0.0f32, 0.0f32, 1.0f32 / sum[i])
+      }
+      tile.map (i in $TM, j in $DP) {
+        o[i, j] = o[i, j] * factor[i]
+      }
+      tile.copy O[h, m * $TM +: $TM, 0 +: $DP] <- o[0 +: $TM, 0 +: $DP]
+      """;
+
+  private static final String PARTIAL =
+      """
+      tile.copy tops[part, h, m * $TM +: $TM] <- top[0 +: $TM]
+      tile.copy totals[part, h, m * $TM +: $TM] <- sum[0 +: $TM]
+      tile.copy sums[part, h, m * $TM +: $TM, 0 +: $DP] <- o[0 +: $TM, 0 +: $DP]
+      """;
+
+  private static final String COMBINE =
+      """
+      primfunc $NAME(tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],
+          sums: f32[$SPLITS, $BH, $R, $D], O: $T[$BH, $R, $D]) [threads = $THREADS] {
+        bind r: blockIdx.x in $R {
+          bind h: blockIdx.y in $BH {
+            alloc top: f32[1] shared
+            alloc total: f32[1] shared
+            alloc weight: f32[1, $SPLITS] shared
+            tile.fill top[0 +: 1] = $LEAST
+            tile.fill total[0 +: 1] = 0.0f32
+            tile.reduce max (i in 1; p in $SPLITS) top[i] max= tops[p, h, r]
+            tile.map (i in 1, p in $SPLITS) {
+              weight[i, p] = exp2_approx(tops[p, h, r] - top[i])
+            }
+            tile.reduce sum (i in 1; p in $SPLITS) total[i] += weight[i, p] * totals[p, h, r]
+            tile.map (i in 1, j in $D) {
+              O[h, r, j] = $T(select(total[i] == 0.0f32, 0.0f32, ($SUM) / total[i]))
+            }
+          }
+        }
+      }
+      """;
+
+  private final Attention attention;
+  private final AttentionConfig config;
+  private final TextHoles holes;
+
+  AttentionTiles(Attention attention, AttentionConfig config) {
+    this.attention = attention;
+    this.config = config;
+    this.holes = shape(attention, config.tileRows(), config.tileKeys());
+    holes.put("DP", Math.ceilDiv(attention.headSize(), 16) * 16);
+    holes.put("SPLITS", config.splits());
+    holes.put("SPLITS_1", config.splits() - 1);
+    holes.put("WARPS", config.warps());
+  }
+
+  /**
+   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows and
+   * tile {@code t} of keys, how many keys are seen, up to which none is hidden, and which are.
+   */
+  static TextHoles shape(Attention attention, int tileRows, int tileKeys) {
+    TextHoles holes = new TextHoles();
+    holes.put("T", attention.type().text());
+    holes.put("B", attention.batch());
+    holes.put("BH", attention.heads());
+    holes.put("HKV", attention.kvHeads());
+    holes.put("R", attention.rows());
+    holes.put("D", attention.headSize());
+    holes.put("SLABS", attention.slabs());
+    holes.put("P", attention.slabKeys());
+    holes.put(
+        "TABLE", attention.isPaged() ? "table: i32[$B, " + attention.pagesEach() + "], " : "");
+    holes.put("TM", tileRows);
+    holes.put("TN", tileKeys);
+    holes.put("TN_1", tileKeys - 1);
+    holes.put("TILES", Math.ceilDiv(attention.rows(), tileRows));
+    holes.put("LEAST", LEAST);
+    // Powers of two: of e, the exponent is so many times larger.
+    double scale = attention.scale() * Math.log(Math.E) / Math.log(2);
+    holes.put("SCALE", String.format(Locale.ROOT, "%.9ef32", scale));
+    int tokens = attention.tokens();
+    if (!attention.causal()) {
+      holes.put("SEEN", "length");
+      holes.put("CLEAR", "length");
+      holes.put("HIDDEN", "t * $TN + j >= length");
+      return holes;
+    }
+    holes.put("FIRST", "m * $TM % " + tokens);
+    // The last token of the tile's rows: the last one at all, where they are of several heads.
+    int more = Math.min(tileRows, attention.rows()) - 1;
+    String last = "min($FIRST + " + more + ", " + (tokens - 1) + ")";
+    holes.put("SEEN", "max(0, min(length, length - " + (tokens - 1) + " + " + last + "))");
+    holes.put(
+        "CLEAR",
+        "length - " + (tokens - 1) + " + select($FIRST + $TM > " + tokens + ", 0, $FIRST)");
+    holes.put("HIDDEN", "t * $TN + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
+    return holes;
+  }
+
+  /** What computes O, or each part's maxima, sums of weights and sums of weighted values. */
+  PrimFunc part(String name) {
+    boolean whole = config.splits() == 1;
+    holes.put("THREADS", config.threads());
+    holes.put(
+        "RESULTS",
+        whole
+            ? "O: $T[$BH, $R, $D]"
+            : "tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],"
+                + " sums: f32[$SPLITS, $BH, $R, $D]");
+    holes.put("END", whole ? WHOLE : PARTIAL);
+    holes.put("COPIES", copies());
+    return holes.parse(name, PART);
+  }
+
+  private String copies() {
+    return copy("K") + "\n" + copy("V");
+  }
+
+  private String copy(String cache) {
+    int keys = config.tileKeys();
+    int page = attention.page();
+    if (!attention.isPaged()) {
+      return String.format(
+          Locale.ROOT,
+          "tile.copy %ss[0 +: $TN, 0 +: $DP] <- %s[h, t * $TN +: $TN, 0 +: $DP]",
+          cache,
+          cache);
+    }
+    if (page % keys == 0) {
+      return String.format(
+          Locale.ROOT,
+          "tile.copy %ss[0 +: $TN, 0 +: $DP]"
+              + " <- %s[table[h / $HKV, t * $TN / %d] * $HKV + h %% $HKV,"
+              + " t * $TN %% %d +: $TN, 0 +: $DP]",
+          cache,
+          cache,
+          page,
+          page);
+    }
+    // Of the pages behind the length the table says nothing; page 0 is as good as any.
+    return String.format(
+        Locale.ROOT,
+        "for page in %d { tile.copy %ss[page * %d +: %d, 0 +: $DP]"
+            + " <- %s[select(t * $TN + page * %d < length, table[h / $HKV, t * %d + page], 0)"
+            + " * $HKV + h %% $HKV, 0 +: %d, 0 +: $DP] }",
+        keys / page,
+        cache,
+        page,
+        page,
+        cache,
+        page,
+        keys / page,
+        page);
+  }
+
+  /** What makes O of the parts, a row a block. */
+  PrimFunc combine(String name) {
+    holes.put("THREADS", Math.clamp(Math.ceilDiv(attention.headSize(), 32) * 32L, 32, 256));
+    StringBuilder sum = new StringBuilder("0.0f32");
+    for (int part = 0; part < config.splits(); part++) {
+      sum.insert(
+          0, String.format(Locale.ROOT, "fma(weight[i, %d], sums[%d, h, r, j], ", part, part));
+      sum.append(')');
+    }
+    holes.put("SUM", sum);
+    return holes.parse(name, COMBINE);
+  }
+}

@@ -1,0 +1,230 @@
+package dev.warpwright.families.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.Nvcc;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.AttentionCache;
+import dev.warpwright.workload.AttentionReference;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** Attention's kernels in the simulator, and its tile programs, against the plain definition. */
+class AttentionKernelsTest {
+  private static final long SEED = Long.getLong("seed", 29);
+
+  private record Case(Attention attention, AttentionConfig config, int... lengths) {
+    @Override
+    public String toString() {
+      return attention.text() + " " + config.text() + " of " + Arrays.toString(lengths);
+    }
+  }
+
+  private static AttentionConfig config(int rows, int keys, int splits, int threads) {
+    return new AttentionConfig(rows, keys, splits, threads);
+  }
+
+  @SuppressWarnings("unused") // By name.
+  private static final List<Case> CASES =
+      List.of(
+          // Decode: one key, an empty entry, odd lengths, the whole cache.
+          new Case(
+              Attention.of(5, 8, 2, 64, 1, 127, DType.BF16),
+              config(16, 32, 1, 64),
+              1,
+              3,
+              17,
+              127,
+              0),
+          new Case(
+              Attention.of(4, 4, 2, 128, 3, 127, DType.F16).withCausal(true),
+              config(16, 16, 3, 32),
+              127,
+              17,
+              2,
+              100),
+          new Case(
+              Attention.of(3, 6, 2, 96, 1, 100, DType.BF16).withPage(16),
+              config(16, 32, 4, 64),
+              1,
+              50,
+              99),
+          new Case(
+              Attention.of(2, 2, 1, 72, 8, 90, DType.F16).withPage(32).withCausal(true),
+              config(16, 16, 2, 64),
+              90,
+              33),
+          // Prefill: tiles of rows within a head and across heads, those that see less are shorter.
+          new Case(
+              Attention.of(1, 4, 2, 64, 77, 77, DType.BF16).withCausal(true),
+              config(32, 32, 1, 64),
+              77),
+          new Case(
+              Attention.of(2, 2, 2, 8, 64, 80, DType.F16).withCausal(true),
+              config(64, 16, 1, 128),
+              80,
+              64),
+          new Case(
+              Attention.of(1, 1, 1, 40, 20, 65, DType.BF16).withScale(0.5),
+              config(16, 64, 1, 32),
+              65));
+
+  @SuppressWarnings("unused") // By name.
+  private static final List<Case> QUICK = CASES.subList(2, CASES.size());
+
+  private static AttentionCache cache(Case each) {
+    return AttentionCache.of(each.attention, each.lengths, SEED);
+  }
+
+  /** Scores that differ much, so that maxima move; what no entry has a key for is not a number. */
+  private static Arguments arguments(AttentionCache cache, List<? extends Param> params) {
+    Arguments arguments = Arguments.random(params, SEED);
+    NdArray q = arguments.get("Q");
+    for (int i = 0; i < q.size(); i++) {
+      q.setElement(i, q.element(i) * 6);
+    }
+    put(arguments.get("lengths"), cache.lengths());
+    if (cache.attention().isPaged()) {
+      put(arguments.get("table"), cache.table());
+    }
+    boolean[] used = cache.used();
+    int d = cache.attention().headSize();
+    for (String name : List.of("K", "V")) {
+      for (int i = 0; i < used.length * d; i++) {
+        if (!used[i / d]) {
+          arguments.get(name).setElement(i, Double.NaN);
+        }
+      }
+    }
+    return arguments;
+  }
+
+  private static void put(NdArray array, int[] values) {
+    for (int i = 0; i < values.length; i++) {
+      array.setIntegerElement(i, values[i]);
+    }
+  }
+
+  private static AttentionReference reference(AttentionCache cache, Arguments arguments) {
+    return AttentionReference.of(
+        cache,
+        arguments.get("Q").toDoubles(),
+        arguments.get("K").toDoubles(),
+        arguments.get("V").toDoubles());
+  }
+
+  private static void assertRight(
+      Attention attention, NdArray result, AttentionReference expected, String what) {
+    double[] got = result.toDoubles();
+    Deviations deviations =
+        Deviations.of(
+            ErrorBound.of(attention.type()),
+            i -> got[i],
+            i -> expected.values()[i],
+            i -> expected.deviations()[i],
+            got.length,
+            0,
+            false);
+    assertThat(deviations.text(attention.headSize())).as("%s, seed %d", what, SEED).isEmpty();
+    assertThat(Verification.compare(got, expected.values()).relError())
+        .as("%s, seed %d", what, SEED)
+        .isLessThan(attention.tolerance());
+  }
+
+  @ParameterizedTest
+  @FieldSource("CASES")
+  void kernelsAreCleanAndRight(Case each) {
+    Attention attention = each.attention;
+    AttentionKernels kernels = AttentionKernels.of(attention, each.config, GpuTarget.SM_80);
+    for (PrimFunc tiles : kernels.tiles()) {
+      assertThat(Verifier.verify(tiles)).as(IrPrinter.text(tiles)).isEmpty();
+    }
+    for (Kernel kernel : kernels.kernels()) {
+      assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
+    }
+    Program program = kernels.program();
+    Arguments data = arguments(cache(each), ProgramInterpreter.params(program));
+    AttentionReference expected = reference(cache(each), data);
+    for (GridOptions way :
+        List.of(
+            GridOptions.random(SEED),
+            GridOptions.DEFAULT
+                .withWarps(GridOptions.WarpChoice.LAST)
+                .withBlocks(Options.Order.REVERSE, 3))) {
+      Arguments arguments = data.copy();
+      arguments.get("O").poison();
+      assertThat(new ProgramInterpreter(program, way, Options.CHECKED).check(arguments))
+          .as("%s, seed %d", way, SEED)
+          .isEmpty();
+      assertRight(attention, arguments.get("O"), expected, way.toString());
+    }
+  }
+
+  /** Of sizes that are worth timing. */
+  @Test
+  void nothingSpills() {
+    Optional<Nvcc> nvcc = CudaCompilers.nvcc();
+    assumeTrue(nvcc.isPresent(), "nvcc is not installed: nothing is compiled");
+    List<Case> cases =
+        List.of(
+            new Case(
+                Attention.of(4, 32, 8, 128, 4, 4000, DType.BF16).withPage(16).withCausal(true),
+                config(16, 64, 16, 128)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
+                config(64, 64, 1, 128)));
+    for (Case each : cases) {
+      for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
+        for (Kernel kernel : AttentionKernels.of(each.attention, each.config, target).kernels()) {
+          String cuda = CudaPrinter.print(kernel, target);
+          Cubin cubin = nvcc.get().compile(new CompileRequest(cuda, target.name()));
+          assertThat(cubin.usage(kernel.name()).orElseThrow().isClean())
+              .as("%s for %s: %s", each, target.name(), cubin.log())
+              .isTrue();
+          assertThat(cubin.warnings()).as("%s", each).isEmpty();
+        }
+      }
+    }
+  }
+
+  /** The formulas are what the reference computes, which knows nothing of them. */
+  @ParameterizedTest
+  @FieldSource("QUICK")
+  void theDefinitionIsTheReference(Case each) {
+    PrimFunc func = each.attention.func();
+    assertThat(Verifier.verify(func)).as(IrPrinter.text(func)).isEmpty();
+    Arguments arguments = arguments(cache(each), func.params());
+    AttentionReference expected = reference(cache(each), arguments);
+    arguments.get("O").poison();
+    Interpreter.of(func, Options.DOUBLE).run(arguments);
+    double[] got = arguments.get("O").toDoubles();
+    assertThat(Verification.compare(got, expected.values()).relError())
+        .isLessThan(each.attention.tolerance());
+  }
+}

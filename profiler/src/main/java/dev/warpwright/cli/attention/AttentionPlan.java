@@ -1,0 +1,137 @@
+package dev.warpwright.cli.attention;
+
+import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.output.Figure;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.attention.AttentionModel.Expected;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Attention;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Tells how attention is computed, and what other ways are expected to take. */
+public final class AttentionPlan {
+  /** Ways that are told of. */
+  private static final int OTHERS = 8;
+
+  private AttentionPlan() {}
+
+  /** The launches of an attention. */
+  public static Report plan(AttentionTask task, GpuTarget target) {
+    Attention attention = task.attention();
+    DeviceModel device = AttentionTask.device(target);
+    AttentionKernels kernels = task.kernels(target);
+    Expected expected = AttentionModel.predict(attention, kernels.config(), device);
+    List<String> lines = new ArrayList<>();
+    lines.add(attention.text() + " for " + target.name());
+    for (Kernel kernel : kernels.kernels()) {
+      lines.add("  " + kernel.name() + ": " + what(kernels, kernel));
+    }
+    lines.add("  " + kernels.config().text() + "; " + text(expected, device));
+    Json.Members json =
+        json(attention, target)
+            .with("config", kernels.config().text())
+            .with("kernels", Json.array(kernels.kernels(), kernel -> json(kernels, kernel)))
+            .with("device", device.name())
+            .with("predictedUs", expected.micros())
+            .with("bytes", expected.bytes());
+    return new Report(true, String.join(System.lineSeparator(), lines), json);
+  }
+
+  private static String what(AttentionKernels kernels, Kernel kernel) {
+    AttentionConfig config = kernels.config();
+    Attention attention = kernels.attention();
+    if (kernel != kernels.kernels().getFirst()) {
+      return String.format(
+          Locale.ROOT,
+          "combines %d parts of %d rows, a row a block",
+          config.splits(),
+          attention.rows() * attention.heads());
+    }
+    return String.format(
+        Locale.ROOT,
+        "%d rows a block of %d heads x %d tokens, keys %s by %d%s, %d bytes of shared memory",
+        config.tileRows(),
+        attention.group(),
+        attention.tokens(),
+        config.splits() == 1 ? "whole" : "in " + config.splits() + " parts",
+        config.tileKeys(),
+        attention.isPaged() ? " through the table of pages" : "",
+        KernelResources.of(kernel).sharedBytes());
+  }
+
+  private static String text(Expected expected, DeviceModel device) {
+    return String.format(
+        Locale.ROOT,
+        "%d blocks, %d at a time on each of %d SMs; %s us expected on an %s (not fitted to"
+            + " measurements)",
+        expected.blocks(),
+        expected.resident(),
+        device.multiprocessors(),
+        Figure.number(expected.micros()),
+        device.name());
+  }
+
+  private static Json.Members json(Attention attention, GpuTarget target) {
+    return Json.object().with("workload", attention.key().text()).with("target", target.name());
+  }
+
+  private static Json json(AttentionKernels kernels, Kernel kernel) {
+    return Json.object()
+        .with("name", kernel.name())
+        .with("threads", kernel.threadsPerBlock())
+        .with("sharedBytes", KernelResources.of(kernel).sharedBytes())
+        .with("what", what(kernels, kernel));
+  }
+
+  /** What each decision is worth: the way expected to be fastest beside others, one change each. */
+  public static Report explain(AttentionTask task, DeviceModel device) {
+    Attention attention = task.attention();
+    List<Expected> ranked = AttentionModel.ranked(attention, device);
+    AttentionConfig chosen = task.config() != null ? task.config() : ranked.getFirst().config();
+    Expected best = AttentionModel.predict(attention, chosen, device);
+    List<Expected> others =
+        ranked.stream().filter(e -> differences(e.config(), chosen) == 1).limit(OTHERS).toList();
+    List<String> lines = new ArrayList<>();
+    lines.add(attention.text() + " on an " + device.name() + ", predicted");
+    lines.add(line(best, best));
+    others.forEach(other -> lines.add(line(other, best)));
+    Json.Members json =
+        json(attention, device.target())
+            .with("device", device.name())
+            .with("chosen", json(best))
+            .with("others", Json.array(others, AttentionPlan::json));
+    return new Report(true, String.join(System.lineSeparator(), lines), json);
+  }
+
+  private static String line(Expected expected, Expected best) {
+    return String.format(
+        Locale.ROOT,
+        "  %-42s %9s us  %5.2fx",
+        expected.config().text(),
+        Figure.number(expected.micros()),
+        expected.micros() / best.micros());
+  }
+
+  private static Json json(Expected expected) {
+    return Json.object()
+        .with("config", expected.config().text())
+        .with("predictedUs", expected.micros())
+        .with("bytes", expected.bytes())
+        .with("blocks", expected.blocks());
+  }
+
+  private static int differences(AttentionConfig a, AttentionConfig b) {
+    return (a.tileRows() == b.tileRows() ? 0 : 1)
+        + (a.tileKeys() == b.tileKeys() ? 0 : 1)
+        + (a.splits() == b.splits() ? 0 : 1)
+        + (a.threads() == b.threads() ? 0 : 1);
+  }
+}

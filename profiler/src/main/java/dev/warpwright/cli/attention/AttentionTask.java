@@ -1,0 +1,130 @@
+package dev.warpwright.cli.attention;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.perf.predict.Prediction;
+import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attention as commands are given it: {@code B=2 HQ=8 HKV=2 D=64 T=1 S=127 dtype=bf16}.
+ *
+ * @param config how to compute it; null for what is expected to be fastest
+ */
+public record AttentionTask(Attention attention, @Nullable AttentionConfig config) {
+  /** The word for it in a model's place. */
+  public static final String NAME = "attention";
+
+  /** Its keys, for messages. */
+  public static final String KEYS =
+      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads";
+
+  private static final int MOST = 1 << 20;
+  private static final int ROWS = 16;
+  private static final int TILE_KEYS = 64;
+  private static final int THREADS = 128;
+
+  /** Whether a command is about attention. */
+  public static boolean is(String what) {
+    return what.equals(NAME);
+  }
+
+  /**
+   * Reads a task.
+   *
+   * @throws UserError if it is none
+   */
+  public static AttentionTask of(List<String> arguments) {
+    KeyValues values = new KeyValues(arguments);
+    int heads = (int) values.number("HQ", 1, MOST);
+    int d = (int) values.number("D", 1, MOST);
+    Attention attention;
+    try {
+      attention =
+          Attention.of(
+                  (int) values.number("B", 1, MOST, 1),
+                  heads,
+                  (int) values.number("HKV", 1, MOST, heads),
+                  d,
+                  (int) values.number("T", 1, MOST, 1),
+                  (int) values.number("S", 1, MOST),
+                  type(values.text("dtype", "bf16")))
+              .withCausal(values.number("causal", 0, 1, 0) == 1)
+              .withPage((int) values.number("page", 0, MOST, 0));
+    } catch (IllegalArgumentException e) {
+      throw new UserError("attention: " + e.getMessage(), e);
+    }
+    AttentionConfig config = null;
+    if (values.text("rows") != null
+        || values.text("keys") != null
+        || values.text("splits") != null
+        || values.text("threads") != null) {
+      config =
+          new AttentionConfig(
+              (int) values.number("rows", 1, MOST, ROWS),
+              (int) values.number("keys", 1, MOST, TILE_KEYS),
+              (int) values.number("splits", 1, MOST, 1),
+              (int) values.number("threads", 1, MOST, THREADS));
+      config.check(attention);
+    }
+    values.finish(KEYS);
+    return new AttentionTask(attention, config);
+  }
+
+  /**
+   * Says why attention is not measured.
+   *
+   * @throws DeviceError if there is no GPU, as for all that is measured
+   * @throws UserError if there is one
+   */
+  public static void refuseMeasuring(List<String> arguments) {
+    AttentionTask task = of(arguments);
+    if (Gpu.find().isEmpty()) {
+      throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
+    }
+    throw new UserError(
+        task.attention.text()
+            + " is not timed yet; 'check attention ... --gpu' compares it with this GPU");
+  }
+
+  private static DType type(String text) {
+    for (DType type : List.of(DType.F16, DType.BF16, DType.F32)) {
+      if (type.text().equals(text)) {
+        return type;
+      }
+    }
+    throw new UserError("dtype=" + text + ": it is f16, bf16 or, on the CPU, f32");
+  }
+
+  /**
+   * The device whose times are predicted for a target.
+   *
+   * @throws UserError if the catalogue has none
+   */
+  public static DeviceModel device(GpuTarget target) {
+    return Prediction.device(target)
+        .orElseThrow(() -> new UserError("no device of " + target.name() + " is known"));
+  }
+
+  /** The configuration asked for, or the one that is expected to be fastest. */
+  public AttentionConfig configFor(GpuTarget target) {
+    return config != null
+        ? config
+        : AttentionModel.ranked(attention, device(target)).getFirst().config();
+  }
+
+  /** Its kernels. */
+  public AttentionKernels kernels(GpuTarget target) {
+    return AttentionKernels.of(attention, configFor(target), target);
+  }
+}

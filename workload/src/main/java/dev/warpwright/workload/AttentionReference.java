@@ -1,0 +1,129 @@
+package dev.warpwright.workload;
+
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.accuracy.SumAccuracy;
+
+/**
+ * Attention in f64 as it is defined, without streaming, and how far an honest result may be off.
+ *
+ * <p>An element is {@code o = Σ pⱼ·vⱼ} with weights {@code p = softmax(s)}. A weight's relative
+ * error is its score's absolute one, of {@code σₛ} as of any sum of products, and that of the power
+ * of two; the sum of the weights has those too, so that what counts is {@code vⱼ - o}. Kernels
+ * round weights to the operands' type, whose unit roundoff is u, and sum up weighted values:
+ *
+ * <pre>{@code σ² = Σ pⱼ²·((vⱼ - o)²·σₛⱼ² + vⱼ²·u²/3) + σ_sum²}</pre>
+ *
+ * @param values row-major, in the order of O
+ * @param deviations of each element before it is rounded
+ */
+public record AttentionReference(double[] values, double[] deviations) {
+  /** Of f32: a factor, a difference and a power of two round a score. */
+  private static final double UNIT = 0x1p-24;
+
+  private static final double ROUNDINGS = 3;
+
+  /** Of a power of two by {@code ex2.approx}, and what it is taken of being rounded. */
+  private static final double POWER = 0x1p-22;
+
+  /**
+   * Computes.
+   *
+   * @param q elements of Q, row-major, and so on
+   */
+  public static AttentionReference of(AttentionCache cache, double[] q, double[] k, double[] v) {
+    Attention attention = cache.attention();
+    int rows = attention.rows();
+    double[] values = new double[attention.heads() * rows * attention.headSize()];
+    double[] deviations = new double[values.length];
+    Row row = new Row(cache, q, k, v);
+    for (int head = 0; head < attention.heads(); head++) {
+      int length = cache.lengths()[head / attention.kvHeads()];
+      for (int r = 0; r < rows; r++) {
+        int seen = length;
+        if (attention.causal()) {
+          int token = r % attention.tokens();
+          seen = Math.clamp(length - attention.tokens() + token + 1L, 0, length);
+        }
+        row.compute(head, r, seen, values, deviations);
+      }
+    }
+    return new AttentionReference(values, deviations);
+  }
+
+  /** One row at a time. */
+  private static final class Row {
+    private final AttentionCache cache;
+    private final Attention attention;
+    private final double[] q;
+    private final double[] k;
+    private final double[] v;
+    private final double[] scores;
+    private final double[] errors;
+    private final int[] places;
+    private final double ofScore;
+    private final double ofSum;
+    private final double unit;
+
+    Row(AttentionCache cache, double[] q, double[] k, double[] v) {
+      this.cache = cache;
+      this.attention = cache.attention();
+      this.q = q;
+      this.k = k;
+      this.v = v;
+      scores = new double[attention.keys()];
+      errors = new double[attention.keys()];
+      places = new int[attention.keys()];
+      SumAccuracy sums = attention.precision().accuracy();
+      ofScore = sums.deviation(attention.headSize());
+      ofSum = sums.deviation(attention.keys());
+      unit = ErrorBound.of(attention.type()).unit();
+    }
+
+    void compute(int head, int row, int seen, double[] values, double[] deviations) {
+      int d = attention.headSize();
+      int at = (head * attention.rows() + row) * d;
+      double top = Double.NEGATIVE_INFINITY;
+      for (int key = 0; key < seen; key++) {
+        places[key] = cache.row(head, key) * d;
+        double sum = 0;
+        double squares = 0;
+        for (int c = 0; c < d; c++) {
+          double product = q[at + c] * k[places[key] + c];
+          sum += product;
+          squares += product * product;
+        }
+        scores[key] = attention.scale() * sum;
+        errors[key] =
+            attention.scale() * ofScore * SumAccuracy.scale(sum, squares)
+                + ROUNDINGS * UNIT * Math.abs(scores[key])
+                + POWER;
+        top = Math.max(top, scores[key]);
+      }
+      double all = 0;
+      for (int key = 0; key < seen; key++) {
+        scores[key] = Math.exp(scores[key] - top);
+        all += scores[key];
+      }
+      for (int c = 0; c < d; c++) {
+        double sum = 0;
+        double squares = 0;
+        for (int key = 0; key < seen; key++) {
+          double product = scores[key] / all * v[places[key] + c];
+          sum += product;
+          squares += product * product;
+        }
+        double variance = 0;
+        for (int key = 0; key < seen; key++) {
+          double weight = scores[key] / all;
+          double value = v[places[key] + c];
+          double moved = weight * (value - sum) * errors[key];
+          double rounded = weight * value * unit;
+          variance += moved * moved + rounded * rounded / 3;
+        }
+        double summed = ofSum * SumAccuracy.scale(sum, squares);
+        values[at + c] = sum;
+        deviations[at + c] = Math.sqrt(variance + summed * summed);
+      }
+    }
+  }
+}
