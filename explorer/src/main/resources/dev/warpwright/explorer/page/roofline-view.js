@@ -122,7 +122,7 @@ export function rooflineView(address) {
     replace(table, data.devices.map(d => {
       const times = timesLike(d.parts.flatMap(p => [p.boundUs * p.times, p.best ? p.best.timeUs * p.times : 0]));
       const sizes = bytesLike(d.parts.flatMap(p => [p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes, p.l2Bytes ?? 0]));
-      return el('div', {class: 'scroll'}, el('table', {},
+      return el('div', {class: 'scroll'}, el('table', {class: 'fits'},
         el('caption', {}, `${d.gpu}: all parts, fused, at least ${time(d.boundUs)}`, d.fits === false ? el('b', {class: 'wrong'}, ` does not fit: ${sizeOf(d.needBytes)} of ${sizeOf(d.memoryBytes)}`) : null,
           d.extrapolated ? ' (the model was fitted on another device)' : ''),
         el('thead', {}, el('tr', {}, el('th', {}, 'part'), el('th', {}, 'bound by'), ['times', 'at least', 'ops a byte', 'tile', 'waves', 'idle', 'predicted', 'memory', 'L2 to SM', 'L2 hits'].map(t => el('th', {class: 'n'}, t)))),
