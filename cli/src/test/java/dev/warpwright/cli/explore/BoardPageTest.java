@@ -69,10 +69,43 @@ final class BoardPageTest extends PageTest {
     String link = page.getByLabel("Link").inputValue();
     assertThat(link).startsWith(address().replace("localhost", "127.0.0.1") + "#board=");
     visit(WIDE, link.substring(link.indexOf('#')));
+    awaitFigure("Tiles", "36 / 36");
     assertThat(figure("Loads")).isEqualTo(loads);
-    assertThat(figure("Tiles")).isEqualTo("36 / 36");
     visit(WIDE, "#board=%3Cscript%3E");
     assertThat(message()).contains("holds no board");
+  }
+
+  /** The address holds the largest boards, and what cannot be a board is refused. */
+  @Test
+  void aLargeBoardIsInItsAddress() {
+    set("Rows of tiles", "80");
+    set("Columns", "80");
+    set("Cache, blocks", "40");
+    page.getByLabel("Fill with a ready-made order").selectOption("hilbert");
+    String loads = figure("Loads");
+    page.waitForCondition(() -> page.url().contains("#board=z."));
+    page.waitForTimeout(900);
+    String url = page.url();
+    assertThat(url.length()).isLessThan(40_000);
+    visit(WIDE, url.substring(url.indexOf('#')));
+    awaitFigure("Tiles", "6,400 / 6,400");
+    assertThat(figure("Loads")).isEqualTo(loads);
+    // 64 MB of blanks, packed.
+    String bomb =
+        (String)
+            page.evaluate(
+                """
+                async () => {
+                  const packed = new Blob([' '.repeat(1 << 26)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+                  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+                  let binary = '';
+                  for (const byte of bytes) binary += String.fromCharCode(byte);
+                  return 'z.' + btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+                }
+                """);
+    page.evaluate("text => (location.hash = `#board=${text}`)", bomb);
+    assertThat(message()).contains("holds no board");
+    assertThat(figure("Tiles")).isEqualTo("6,400 / 6,400");
   }
 
   @Test

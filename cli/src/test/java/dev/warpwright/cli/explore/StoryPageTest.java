@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.LoadState;
 import com.microsoft.playwright.options.WaitForSelectorState;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -143,8 +144,11 @@ final class StoryPageTest extends PageTest {
   @ParameterizedTest
   @EnumSource(names = {"LIGHT", "DARK"})
   void textCanBeRead(ColorScheme theme) {
-    for (String view : List.of("", "device", "roofline", "kernels", BLOCKS.substring(1))) {
-      visit(WIDE, "#" + view, theme);
+    visit(WIDE, "", theme);
+    for (String view : List.of("board", "device", "roofline", "kernels", BLOCKS.substring(1))) {
+      page.evaluate("view => (location.hash = `#${view}`)", view);
+      page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+      page.waitForLoadState(LoadState.NETWORKIDLE);
       page.waitForTimeout(300);
       assertThat((List<?>) page.evaluate(CONTRAST)).as("%s, %s", view, theme).isEmpty();
     }

@@ -3,7 +3,8 @@ import {lineChart, keys} from './charts.js';
 import {blocks, bounds} from './model.js';
 import {simulate} from './cache.js';
 import {nameOf, readyMade, readyMadeFor} from './orders.js';
-import {bytesLike, count, el, finished, latestOnly, replace} from './dom.js';
+import {bytesLike, count, download, el, finished, latestOnly, replace, standalone} from './dom.js';
+import {table as csvOf} from './state.js';
 
 const pause = () => new Promise(resolve => setTimeout(resolve));
 const CAPACITIES = 9;
@@ -27,8 +28,9 @@ export function rankCard(board, device) {
   const why = el('p', {});
   const table = el('div', {class: 'scroll'});
   const winners = el('div', {class: 'content'});
+  const save = el('span', {class: 'row'});
   const sweepButton = el('button', {type: 'button', onclick: () => sweep()}, 'Which order wins with which cache?');
-  const element = el('section', {class: 'card', 'aria-label': 'Ready-made orders'}, el('h2', {}, 'Ready-made orders'), why, table, el('div', {class: 'row'}, sweepButton), winners);
+  const element = el('section', {class: 'card', 'aria-label': 'Ready-made orders'}, el('h2', {}, 'Ready-made orders'), why, table, el('div', {class: 'row'}, sweepButton, save), winners);
   let shown = '';
 
   const tell = (p, rows) => {
@@ -130,6 +132,8 @@ export function rankCard(board, device) {
             el('td', {class: 'n'}, optima?.[i] ? (optima[i].proven ? `${count(optima[i].loads)}, proven` : `${count(optima[i].lowerBound)} to ${count(optima[i].loads)}`) : '–'), el('td', {}, b.names.map(nameOf).slice(0, 3).join(', ') + (b.names.length > 3 ? ` and ${b.names.length - 3} more` : '')))))))); 
     };
     draw(null);
+    replace(save, el('button', {type: 'button', onclick: () => download('orders.csv', csvOf([['capacity', ...names], ...capacities.map(c => [c, ...names.map(name => lines.get(name).find(point => point[0] === c)?.[1])])]), 'text/csv')}, 'Loads as CSV'),
+      el('button', {type: 'button', onclick: () => download('orders.svg', standalone(winners.querySelector('svg')), 'image/svg+xml')}, 'Chart as SVG'));
     if (p.unit === 'B' || p.atOnce > 1 || p.rows * (p.columns + p.chained) > 42) return;
     const optima = await finished('optima', {grid: `${p.rows}x${p.columns}`, policy: p.policy, depth: p.depth, chained: p.chained, results: p.cached ? 'cached' : 'past',
       capacities: capacities.join(' ')}, {wanted: current});
@@ -144,6 +148,7 @@ export function rankCard(board, device) {
       if (key === shown) return;
       shown = key;
       replace(winners);
+      replace(save);
       load(p);
     },
   };

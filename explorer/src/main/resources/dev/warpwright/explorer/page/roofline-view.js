@@ -49,6 +49,7 @@ export function rooflineView(address) {
   let data = null;
   let model = asked.model ?? '';
   let device = asked.device ?? '';
+  const stairs = stairsCard(asked, () => keep());
   const modelField = el('textarea', {rows: 4, spellcheck: 'false', 'aria-label': 'Model', placeholder: MODEL_FORM, onchange: () => { model = modelField.value; }});
   const deviceField = el('textarea', {rows: 3, spellcheck: 'false', 'aria-label': 'Device of your own', placeholder: DEVICE_FORM, onchange: () => { device = deviceField.value; load(); }});
   modelField.value = model;
@@ -65,11 +66,14 @@ export function rooflineView(address) {
   };
 
   const chosen = () => [...gpus.querySelectorAll('input:checked')].map(box => box.value);
-  const load = latestOnly(async current => {
-    const devices = chosen();
+  const keep = () => {
     const kept = text => (text && text.length < LONGEST_KEPT ? text : undefined);
     const own = {...(kind.value === FILE && kept(model) ? {model} : {}), ...(kept(device) ? {device} : {})};
-    keepState('roofline', {kind: kind.value, ...own, ...Object.fromEntries(Object.entries(inputs).map(([k, i]) => [k, i.value])), dtype: dtype.value, gpus: devices.join(',')});
+    keepState('roofline', {kind: kind.value, ...own, ...Object.fromEntries(Object.entries(inputs).map(([k, i]) => [k, i.value])), dtype: dtype.value, gpus: chosen().join(','), ...stairs.state()});
+  };
+  const load = latestOnly(async current => {
+    const devices = chosen();
+    keep();
     if (!devices.length && !device) {
       replace(chart, el('div', {class: 'empty'}, 'Choose a device.'));
       replace(table);
@@ -109,7 +113,10 @@ export function rooflineView(address) {
       keys(answer.devices.map(d => d.gpu)), lineChart({
         x: {from: 1, to: most, log: true, text: v => count(v), name: 'M'},
         y: {from: Math.min(...points) * 0.8, to: Math.max(...points) * 1.2, log: true, text: time, name: 'time'}, label: 'Time over M', height: 280,
-        series: answer.devices.map(d => ({name: d.gpu, points: d.points.map(p => [p.at, p.predictedUs]), dots: d.points.map(p => [p.at, p.boundUs, `${d.gpu}, M=${p.at}: at least ${time(p.boundUs)}, ${p.boundBy} bound; predicted ${time(p.predictedUs)}${p.fits ? '' : '; does not fit'}`])}))}));
+        series: answer.devices.map(d => ({name: d.gpu, points: d.points.map(p => [p.at, p.predictedUs]), dots: d.points.map(p => [p.at, p.boundUs, `${d.gpu}, M=${p.at}: at least ${time(p.boundUs)}, ${p.boundBy} bound; predicted ${time(p.predictedUs)}${p.fits ? '' : '; does not fit'}`])}))}),
+      el('div', {class: 'row'}, button('CSV', () => download('over-m.csv', csvOf([['gpu', 'M', 'boundUs', 'predictedUs', 'boundBy', 'fits'],
+        ...answer.devices.flatMap(d => d.points.map(p => [d.gpu, p.at, p.boundUs, p.predictedUs, p.boundBy, p.fits]))]), 'text/csv')),
+      button('SVG', () => download('over-m.svg', standalone(climb.querySelector('svg')), 'image/svg+xml'))));
   };
 
   const draw = () => {
@@ -138,7 +145,6 @@ export function rooflineView(address) {
   const sizeOf = value => bytesLike([value])(value);
 
   const climb = el('div', {class: 'content'});
-  const stairs = stairsCard();
   const button = (text, action) => el('button', {type: 'button', onclick: () => attempt(action)}, text);
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Roofline'),
@@ -164,7 +170,7 @@ export function rooflineView(address) {
     element,
     open: async address => {
       await ready;
-      if (!address || address === last) return;
+      if (!address || address === last) return keep();
       last = address;
       asked = stateOf(address);
       if (Object.hasOwn(KINDS, asked.kind)) kind.value = asked.kind;
@@ -174,7 +180,8 @@ export function rooflineView(address) {
       fields();
       const wanted = asked.gpus?.split(',');
       if (wanted) for (const box of gpus.querySelectorAll('input')) box.checked = wanted.includes(box.value);
-      await load();
+      stairs.put(asked);
+      return Promise.all([load(), stairs.load()]);
     },
   };
 }
