@@ -88,7 +88,7 @@ class ChildMeasurerTest {
             0,
             7);
     String script =
-        "for word; do case $word in file=*) sed 's/^/warpwright: /' ${word#file=} >&2; echo ${word#file=};; esac; done;"
+        "for word; do case $word in file=*) sed 's/^/warpwright: /' ${word#file=} >&2; echo >&2; echo ${word#file=};; esac; done;"
             + " echo \"warpwright: $*\" >&2";
     String file =
         new ChildMeasurer(List.of("bash", "-c", script, "child"))

@@ -130,7 +130,10 @@ final class KernelPageTest extends PageTest {
     // All of that is in the address.
     page.reload();
     page.getByText("What PlanPipes makes of what DistributeWork left.").waitFor();
-    assertThat(page.getByLabel("Record").locator("option:checked").textContent())
+    assertThat(
+            page.getByLabel("Record", new Page.GetByLabelOptions().setExact(true))
+                .locator("option:checked")
+                .textContent())
         .startsWith("the winner: 20.0 µs");
     Download table = page.waitForDownload(() -> button("CSV").click());
     assertThat(Files.readAllLines(table.path())).hasSize(4);
