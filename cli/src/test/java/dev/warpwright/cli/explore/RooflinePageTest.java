@@ -76,6 +76,8 @@ final class RooflinePageTest extends PageTest {
     model.dispatchEvent("change");
     page.getByText("mine, M=64, bf16").waitFor();
     assertThat(page.locator(".tag").first().textContent()).isEqualTo("memory");
+    assertThat(page.getByLabel("What is waited for").textContent())
+        .isEqualTo("A100 SXM 80 GB waits for memory 100 % of the least time, in up.");
     Locator device = page.getByLabel("Device of your own");
     device.fill("{\"name\": \"my card\", \"like\": \"a100\", \"GBs\": 1000}");
     device.dispatchEvent("change");

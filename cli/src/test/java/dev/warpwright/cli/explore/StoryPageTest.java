@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -114,6 +115,9 @@ final class StoryPageTest extends PageTest {
         .contains("L");
     assertThat(page.locator(".label").first().textContent()).isEqualTo("0");
     assertThat(page.locator("[data-tile='1:0:0'] + .label").textContent()).isEqualTo("2");
+    page.getByLabel("Ready-made orders")
+        .getByText(Pattern.compile("reads A [\\d.]+×, B [\\d.]+× and D [\\d.]+×, and C "))
+        .waitFor();
     button("Which order wins with which cache?").click();
     page.locator("table.wins").getByText("proven").first().waitFor();
     assertThat(page.locator("table.wins tbody tr").count()).isGreaterThan(4);

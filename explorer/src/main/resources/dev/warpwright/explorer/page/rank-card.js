@@ -2,7 +2,7 @@
 import {lineChart, keys} from './charts.js';
 import {blocks, bounds} from './model.js';
 import {simulate} from './cache.js';
-import {nameOf, readyMade, readyMadeFor} from './orders.js';
+import {CHAINED, nameOf, readyMade, readyMadeFor} from './orders.js';
 import {bytesLike, count, download, el, finished, latestOnly, replace, standalone} from './dom.js';
 import {table as csvOf} from './state.js';
 
@@ -52,6 +52,12 @@ export function rankCard(board, device) {
     if (chained || p.atOnce === 1 || !row || !hilbert) {
       const name = nameOf(best.name);
       why.textContent = `${name[0].toUpperCase()}${name.slice(1)} loads least of these: ${size(best.loaded)}, ${(best.loaded / least).toFixed(2)}× what every order has to load.`;
+      if (chained) {
+        const of = (r, m) => `${(r.per[m] / all.total(m)).toFixed(1)}×`;
+        const tells = r => `${nameOf(r.name)} reads A ${of(r, 0)}, B ${of(r, 1)} and D ${of(r, 3)}, and C ${r.per[2] ? `${of(r, 2)} from memory` : 'out of the cache'}: ${size(r.loaded)}`;
+        const beside = rows.find(r => r.name === (CHAINED.includes(best.name) ? 'row' : 'rows:4')) ?? row;
+        why.textContent += ` ${[best, ...(beside && beside !== best ? [beside] : [])].map(tells).map(text => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ')}.`;
+      }
       return;
     }
     const says = r => `${nameOf(r.name)} covers ${r.covers[0]} rows and ${r.covers[1]} columns at a time, so A is read ${(r.per[0] / all.total(0)).toFixed(1)}× and B ${(r.per[1] / all.total(1)).toFixed(1)}×: ${size(r.loaded)}`;

@@ -17,6 +17,7 @@ const KINDS = {
 };
 const MODEL_FORM = '{"name": "mine", "layers": [{"name": "up", "N": 13824, "K": 5120, "times": 40}]}';
 const DEVICE_FORM = '{"name": "mine", "like": "a100", "SMs": 96, "GBs": 1600, "L2MiB": 32}';
+const WAITS = {memory: 'memory', compute: 'arithmetic'};
 const LONGEST_KEPT = 4000;
 const LONGEST_FILE = 32 << 10;
 const FIRST = ['a100', 'a40', '4090', 'h200'];
@@ -119,6 +120,15 @@ export function rooflineView(address) {
       button('SVG', () => download('over-m.svg', standalone(climb.querySelector('svg')), 'image/svg+xml'))));
   };
 
+  /** What a device waits for, and in which parts. */
+  const waitsOf = d => {
+    const parts = d.parts.filter(p => !p.vanishesWhenFused);
+    const all = parts.reduce((sum, p) => sum + p.boundUs * p.times, 0);
+    const by = Object.entries(Object.groupBy(parts, p => p.boundBy)).map(([what, some]) => ({what: WAITS[what] ?? what, names: some.map(p => p.name), part: some.reduce((sum, p) => sum + p.boundUs * p.times, 0) / all}));
+    const [most, ...others] = by.sort((a, b) => b.part - a.part);
+    return `${d.gpu} waits for ${most.what} ${percent(most.part)} of the least time, in ${most.names.join(', ')}${others.map(o => `; for ${o.what} ${percent(o.part)}, in ${o.names.join(', ')}`).join('')}.`;
+  };
+
   const draw = () => {
     replace(notes, data.notes.map(note => el('p', {class: 'note'}, `${note}.`)));
     replace(chart, el('h2', {}, `${data.workload}, ${data.dtype}`), keys(data.devices.map(d => d.gpu)),
@@ -126,7 +136,7 @@ export function rooflineView(address) {
         points: d.parts.map(p => ({x: p.intensity, label: p.name, flops: p.flops, bound: p.boundUs, predicted: p.best?.timeUs, measured: p.measuredUs,
           name: `${p.name}, ${p.boundBy} bound, at least ${time(p.boundUs)}`}))}))),
       el('div', {class: 'keys'}, el('span', {}, el('i', {class: 'mark bound'}), 'the bound'), el('span', {}, el('i', {class: 'mark predicted'}), 'predicted'), el('span', {}, el('i', {class: 'mark measured'}), 'measured')));
-    replace(table, data.devices.map(d => {
+    replace(table, el('div', {class: 'content', role: 'note', 'aria-label': 'What is waited for'}, data.devices.map(d => el('p', {}, waitsOf(d)))), data.devices.map(d => {
       const times = timesLike(d.parts.flatMap(p => [p.boundUs * p.times, p.best ? p.best.timeUs * p.times : 0]));
       const sizes = bytesLike(d.parts.flatMap(p => [p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes, p.l2Bytes ?? 0]));
       return el('div', {class: 'scroll'}, el('table', {class: 'fits'},
