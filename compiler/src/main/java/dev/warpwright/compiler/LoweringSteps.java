@@ -5,6 +5,7 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
@@ -17,11 +18,12 @@ import dev.warpwright.target.HostTarget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A kernel of a network after each pass that made it of its tile program. The passes run once more
- * for that: what nobody wants to see is not kept.
+ * A kernel after each pass that made it of its tile program. The passes run once more for that:
+ * what nobody wants to see is not kept.
  */
 public final class LoweringSteps {
   private LoweringSteps() {}
@@ -38,32 +40,45 @@ public final class LoweringSteps {
   public static List<Step> of(CompiledProgram program, CompiledKernel kernel) {
     Set<Buffer> constants =
         program.network().constants().stream().map(Constant::buffer).collect(Collectors.toSet());
-    List<Step> steps = new ArrayList<>();
     PrimFunc tiles = kernel.tileProgram();
-    String[] last = {""};
-    PassListener start = (pass, text) -> last[0] = text.get();
-    start.tell("the schedule", tiles);
-    PassListener keep =
+    return switch (program.target()) {
+      case HostTarget host -> kept(tiles, keep -> HostLowering.lower(tiles, host, constants, keep));
+      case GpuTarget gpu ->
+          hasTiles(tiles) && kernel.isRegisterChained()
+              ? kept(
+                  tiles,
+                  keep -> {
+                    PrimFunc packed = PackConstants.apply(tiles, constants).func();
+                    Lowering.lower(keep.tell("PackConstants", packed), gpu, keep);
+                  })
+              : of(tiles, gpu);
+    };
+  }
+
+  /** The passes that change a scheduled program, tiles or plain threads, on its way to a kernel. */
+  public static List<Step> of(PrimFunc scheduled, GpuTarget target) {
+    return kept(
+        scheduled,
+        keep -> {
+          if (hasTiles(scheduled)) {
+            Lowering.lower(scheduled, target, keep);
+          } else {
+            SimtLowering.lower(scheduled, keep);
+          }
+        });
+  }
+
+  private static List<Step> kept(PrimFunc first, Consumer<PassListener> lowering) {
+    List<Step> steps = new ArrayList<>();
+    String[] last = {IrPrinter.text(first)};
+    lowering.accept(
         (pass, supplied) -> {
           String text = supplied.get();
           if (!text.equals(last[0])) {
             steps.add(new Step(pass, text));
           }
           last[0] = text;
-        };
-    switch (program.target()) {
-      case HostTarget host -> HostLowering.lower(tiles, host, constants, keep);
-      case GpuTarget gpu -> {
-        if (!hasTiles(tiles)) {
-          SimtLowering.lower(tiles, keep);
-        } else if (kernel.isRegisterChained()) {
-          PrimFunc packed = PackConstants.apply(tiles, constants).func();
-          Lowering.lower(keep.tell("PackConstants", packed), gpu, keep);
-        } else {
-          Lowering.lower(tiles, gpu, keep);
-        }
-      }
-    }
+        });
     return List.copyOf(steps);
   }
 

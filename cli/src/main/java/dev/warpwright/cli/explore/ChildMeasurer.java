@@ -2,15 +2,20 @@ package dev.warpwright.cli.explore;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.RecordedOrders;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.order.OrderText;
+import dev.warpwright.workload.FfnWorkload;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures by the command {@code order measure} in a process of its own: it can be ended at any
@@ -58,9 +64,37 @@ final class ChildMeasurer implements OrderMeasurer {
    */
   @Override
   public List<OrderMeasurement> measure(Request request, Watcher watcher) {
+    String text = run(command(request), watcher);
+    return text == null ? List.of() : RecordedOrders.parse("order measure", text);
+  }
+
+  /**
+   * Measures orders of two chained products; gives the command's JSON, null if it was cancelled.
+   */
+  @Nullable String measureChain(ChainMeasurer.Request request, Watcher watcher) {
+    try {
+      // Orders of two products are long: they go by a file.
+      Path file = Files.createTempFile("warpwright-order", ".txt");
+      try {
+        Files.writeString(
+            file,
+            request.orders().stream()
+                .map(order -> new OrderText(1, order.items()).text())
+                .collect(Collectors.joining("\n")));
+        return run(command(request, file), watcher);
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new DeviceError("cannot write the order: " + e.getMessage(), e);
+    }
+  }
+
+  /** What a command says, as text that is not empty; null if it was cancelled. */
+  private @Nullable String run(List<String> words, Watcher watcher) {
     Process process;
     try {
-      process = new ProcessBuilder(command(request)).start();
+      process = new ProcessBuilder(words).start();
       process.getOutputStream().close();
     } catch (IOException e) {
       throw new DeviceError("cannot start order measure: " + e.getMessage(), e);
@@ -71,7 +105,7 @@ final class ChildMeasurer implements OrderMeasurer {
     try {
       while (!process.waitFor(BETWEEN_LOOKS_MS, TimeUnit.MILLISECONDS)) {
         if (watcher.cancelled()) {
-          return List.of();
+          return null;
         }
       }
       String said = last.join();
@@ -79,7 +113,7 @@ final class ChildMeasurer implements OrderMeasurer {
       if (text.isBlank()) {
         throw new DeviceError(said.isEmpty() ? "order measure ended without a word" : said);
       }
-      return RecordedOrders.parse("order measure", text);
+      return text;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted", e);
@@ -104,11 +138,34 @@ final class ChildMeasurer implements OrderMeasurer {
                 + request.orders().stream().map(BlockOrder::text).collect(Collectors.joining(",")),
             "seed=" + request.seed(),
             "--json"));
-    all.add(
-        request.counterSeconds() > 0
-            ? "seconds=" + (long) Math.ceil(request.counterSeconds())
-            : "--no-counters");
+    all.add(counters(request.counterSeconds()));
     return all;
+  }
+
+  private List<String> command(ChainMeasurer.Request request, Path file) {
+    FfnWorkload work = request.workload();
+    List<String> all = new ArrayList<>(command);
+    all.addAll(
+        List.of(
+            "order",
+            "measure",
+            "M=" + work.m(),
+            "N=" + work.hidden(),
+            "K=" + work.k(),
+            "N2=" + work.n(),
+            "dtype=" + work.precision().text(),
+            "tile=" + request.tiling().text(),
+            "file=" + file,
+            "wait="
+                + request.waits().stream().map(WaitPolicy::text).collect(Collectors.joining(",")),
+            "seed=" + request.seed(),
+            "--json",
+            counters(request.counterSeconds())));
+    return all;
+  }
+
+  private static String counters(double seconds) {
+    return seconds > 0 ? "seconds=" + (long) Math.ceil(seconds) : "--no-counters";
   }
 
   private static String all(Process process) {

@@ -4,6 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.orders.ChainMeasureRequest;
 import dev.warpwright.cli.orders.MeasureAction;
 import dev.warpwright.cli.orders.MeasureRequest;
 import dev.warpwright.explorer.Jobs;
@@ -57,6 +58,9 @@ final class MeasureEndpoints {
     if (device.name() == null) {
       throw new DeviceError(device.why());
     }
+    if (values.text("N2") != null) {
+      return measureChain(ChainMeasureRequest.of(values, counters, null));
+    }
     MeasureRequest request =
         MeasureRequest.of(values, counters, new MeasureRequest.Files(null, null, null));
     if (request.from() != MeasureRequest.From.GPU) {
@@ -67,6 +71,18 @@ final class MeasureEndpoints {
         job -> {
           List<OrderMeasurement> measured = device.measurer().measure(request.what(), watcher(job));
           return MeasureAction.json(measured).with("cancelled", job.cancelled()).write();
+        });
+  }
+
+  private long measureChain(ChainMeasureRequest request) {
+    if (request.simulated()) {
+      throw new UserError("from: the page measures on the GPU");
+    }
+    return jobs.start(
+        "measure",
+        job -> {
+          String measured = device.chains().measure(request.what(), watcher(job));
+          return measured == null ? Json.object().with("cancelled", true).write() : measured;
         });
   }
 

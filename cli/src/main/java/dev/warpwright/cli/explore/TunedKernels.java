@@ -5,6 +5,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.base.json.JsonFields;
 import dev.warpwright.base.json.JsonParser;
+import dev.warpwright.compiler.LoweringSteps;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.families.ScheduledGemm;
@@ -72,7 +73,7 @@ record TunedKernels(Path winners) {
     }
   }
 
-  /** The kernel at every level, as text. */
+  /** The kernel at every level and after every pass that changes something, as text. */
   Json texts(Map<String, String> parameters) {
     Chosen chosen = chosen(parameters);
     DeviceModel model = chosen.model();
@@ -82,6 +83,11 @@ record TunedKernels(Path winners) {
     return Json.object()
         .with("schedule", ScheduleText.of(scheduled.trace()))
         .with("tiles", IrPrinter.text(scheduled.tiles()))
+        .with(
+            "passes",
+            Json.array(
+                LoweringSteps.of(scheduled.tiles(), model.target()),
+                step -> Json.object().with("pass", step.pass()).with("text", step.text())))
         .with("kernel", IrPrinter.text(chosen.candidate().kernel().get()))
         .with("cuda", CudaPrinter.print(bound(chosen).kernel(), model.target()));
   }

@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,8 @@ public record ChainMeasureRequest(
   private static final int LARGEST = 1_000_000;
   private static final int MOST_KERNELS = 32;
   private static final double COUNTER_SECONDS = 300;
+  private static final String EXPLICIT = "explicit:";
+  private static final Pattern TILE = Pattern.compile("(\\d{1,7}),(\\d{1,7}),([01])");
 
   /** Whether words ask for two products. */
   public static boolean isOne(List<String> words) {
@@ -82,9 +86,11 @@ public record ChainMeasureRequest(
     List<Named> orders =
         file != null
             ? read(Path.of(file), line, problem)
-            : Arrays.stream((names == null ? "row,rows:1,rows:4" : names).split(",", -1))
-                .map(name -> named(name, problem))
-                .toList();
+            : names != null && names.startsWith(EXPLICIT)
+                ? List.of(explicit(names, problem))
+                : Arrays.stream((names == null ? "row,rows:1,rows:4" : names).split(",", -1))
+                    .map(name -> named(name, problem))
+                    .toList();
     if (orders.size() * waits.size() > MOST_KERNELS) {
       throw new UserError(
           orders.size() * waits.size() + " kernels to measure, at most " + MOST_KERNELS);
@@ -120,6 +126,29 @@ public record ChainMeasureRequest(
   private static Named named(String name, TileProblem problem) {
     TileOrders.check(name, true);
     return new Named(name, TileOrders.of(problem, name));
+  }
+
+  /** {@code explicit:row,column,product;…}, product 0 or 1. */
+  private static Named explicit(String text, TileProblem problem) {
+    List<WorkItem> items = new ArrayList<>();
+    for (String tile : text.substring(EXPLICIT.length()).split(";", -1)) {
+      Matcher matcher = TILE.matcher(tile);
+      if (!matcher.matches()) {
+        throw new UserError(
+            "order=explicit: tile "
+                + items.size()
+                + " is '"
+                + tile
+                + "'; write row,column,product with product 0 or 1, as explicit:0,0,0;0,0,1");
+      }
+      items.add(
+          new WorkItem(
+              Integer.parseInt(matcher.group(3)),
+              Integer.parseInt(matcher.group(1)),
+              Integer.parseInt(matcher.group(2))));
+    }
+    problem.check(items, true);
+    return new Named("explicit", items);
   }
 
   private static List<Named> read(Path file, @Nullable Integer line, TileProblem problem) {

@@ -46,7 +46,9 @@ import picocli.CommandLine.Parameters;
       "file= line=    instead: an order as search printed it, or all orders of a file",
       "N2=            also a second product Y = gelu(C) D of N2 columns, in the same grid; order="
           + " then is",
-      "               row,rows:1,... of both; wait=row or grid: what a tile of Y waits for",
+      "               row,rows:1,... or explicit:row,column,product;... of both; wait=row or"
+          + " grid:",
+      "               what a tile of Y waits for",
       "seconds=300    that Nsight Compute may take to count; seed=1",
       "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
       ""

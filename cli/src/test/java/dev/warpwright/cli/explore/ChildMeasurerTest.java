@@ -6,11 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.Precision;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -63,6 +71,48 @@ class ChildMeasurerTest {
         .containsExactly(
             "order measure M=512 N=256 K=128 dtype=bf16 tile=128x128 order=row,grouped:4 seed=7"
                 + " --json seconds=30");
+  }
+
+  /** The order of two products goes by a file, which is gone afterwards. */
+  @Test
+  void chainsAreMeasuredWithTheirOrderInAFile() throws IOException {
+    var request =
+        new ChainMeasurer.Request(
+            new FfnWorkload(128, 64, 256, 192, DType.BF16),
+            Tiling.of(128, 128),
+            List.of(
+                new ChainMeasurer.Named(
+                    "explicit",
+                    List.of(new WorkItem(0, 0, 1), new WorkItem(0, 0, 0), new WorkItem(1, 0, 0)))),
+            List.of(WaitPolicy.ROW),
+            0,
+            7);
+    String script =
+        "for word; do case $word in file=*) sed 's/^/warpwright: /' ${word#file=} >&2; echo >&2; echo ${word#file=};; esac; done;"
+            + " echo \"warpwright: $*\" >&2";
+    String file =
+        new ChildMeasurer(List.of("bash", "-c", script, "child"))
+            .measureChain(
+                request,
+                new OrderMeasurer.Watcher() {
+                  @Override
+                  public boolean cancelled() {
+                    return false;
+                  }
+
+                  @Override
+                  public void say(String line) {
+                    said.add(line);
+                  }
+                })
+            .strip();
+    assertThat(said)
+        .containsExactly(
+            "t1 = 1 Order 0: [(1, 0, 0), (0, 0, 0), (0, 0, 1)]",
+            "order measure M=128 N=256 K=64 N2=192 dtype=bf16 tile=128x128 file="
+                + file
+                + " wait=row seed=7 --json --no-counters");
+    assertThat(Files.exists(Path.of(file))).isFalse();
   }
 
   @Test

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.SimulatedOrderMeasurer;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -40,6 +43,17 @@ final class DevicePageTest extends PageTest {
                 public void say(String line) {}
               });
 
+  /** As the command says it; the figures are made up. */
+  private static final String CHAIN =
+      """
+      {"workload": "", "tile": "128x128", "measurements": [{"order": "line 1", "wait": "row",
+        "device": "Test", "relError": 0.001, "verified": true, "failure": null, "timeUs": 990,
+        "ncu": {"timeUs": 1010, "dramReadBytes": 1.1e9, "dramWriteBytes": 1e8, "l2Bytes": 1e10,
+        "hitRate": 0.75}, "idle": 0.25, "predicted": {"timeUs": 1100, "dramReadBytes": 8e8,
+        "dramWriteBytes": 1e8, "l2Bytes": 1e10, "hitRate": 0.5}}]}
+      """;
+
+  private final AtomicReference<ChainMeasurer.Request> chain = new AtomicReference<>();
   private final AtomicReference<OrderMeasurer.Request> asked = new AtomicReference<>();
 
   /** A GPU whose measurements take until they are let go, or cancelled. */
@@ -61,6 +75,10 @@ final class DevicePageTest extends PageTest {
             Thread.currentThread().interrupt();
           }
           return watcher.cancelled() ? List.of() : SIMULATED;
+        },
+        (request, watcher) -> {
+          chain.set(request);
+          return CHAIN;
         });
   }
 
@@ -149,6 +167,19 @@ final class DevicePageTest extends PageTest {
     assertThat(request.shape()).isEqualTo(SHAPE);
     assertThat(request.orders())
         .containsExactly(new BlockOrder.Explicit(new BlockOrder.Hilbert().tiles(4, 8)));
+    // Two chained products go the same way; what is compared has one unit.
+    for (String[] field : new String[][] {{"N of a second product", "256"}}) {
+      Locator input = page.locator("[data-name='" + field[0] + "']:visible").first();
+      input.fill(field[1]);
+      input.dispatchEvent("change");
+    }
+    page.getByLabel("Fill with a ready-made order").selectOption("rows:1");
+    button("Measure this order").click();
+    page.getByText("512 × 1024 × 64 × 256, bf16, on Test: the result is verified").waitFor();
+    assertThat(page.locator("[aria-label='On the GPU']:visible tbody tr").allTextContents())
+        .contains("one launch1.01 ms1.10 ms", "memory1.20 GB0.90 GB", "idle25 %–");
+    assertThat(chain.get().workload()).isEqualTo(new FfnWorkload(512, 64, 1024, 256, DType.BF16));
+    assertThat(chain.get().orders().getFirst().items()).hasSize(4 * (8 + 2));
     button("Reset").click();
     button("Measure this order").click();
     assertThat(message()).contains("the order is not complete");

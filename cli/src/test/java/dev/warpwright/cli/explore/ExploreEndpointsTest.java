@@ -3,7 +3,6 @@ package dev.warpwright.cli.explore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.explorer.Endpoint;
 import dev.warpwright.explorer.Jobs;
@@ -24,14 +23,7 @@ final class ExploreEndpointsTest {
           new TuningRuns(Path.of("no-such.db")),
           new TunedKernels(Path.of("no-such")),
           new MeasureEndpoints(
-              new MeasuringDevice(
-                  null,
-                  "no GPU in this test",
-                  (request, watcher) -> {
-                    throw new DeviceError("no GPU in this test");
-                  }),
-              new RecordedOrders(List.of()),
-              jobs),
+              MeasuringDevice.none("no GPU in this test"), new RecordedOrders(List.of()), jobs),
           jobs);
 
   private String get(String name, Map<String, String> parameters) {

@@ -2,6 +2,7 @@ package dev.warpwright.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
@@ -14,6 +15,8 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.WorkloadKey;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,10 +54,13 @@ final class KernelPageTest extends PageTest {
   }
 
   @Test
-  void tuningRunsAreShownWithTheirRecords() {
+  void tuningRunsAreShownWithTheirRecords() throws IOException {
     page.navigate(address() + "#kernels");
     page.getByText("These come with Warpwright").waitFor();
     assertThat(page.locator(".list").last().locator("button").count()).isGreaterThan(20);
+    assertThat(page.locator(".list").last().locator("button").first().textContent())
+        .as("whole runs come first")
+        .contains("239 candidates");
     record(
         WorkloadKey.parse("gemm dtype=bf16 k=64 layout=nt m=16 n=32"),
         "NVIDIA <b>H200",
@@ -109,6 +115,30 @@ final class KernelPageTest extends PageTest {
     word.click();
     assertThat(page.locator(".levels .linked").nth(1).locator(".lit-line").count()).isPositive();
     assertThat(page.locator(".levels .linked").nth(0).locator(".lit-line").count()).isPositive();
+    // After every pass that changes something, in between; and what each pass changed.
+    List<String> forms = page.getByLabel("Form on the right").locator("option").allTextContents();
+    assertThat(forms.subList(0, 2)).containsExactly("Schedule", "Tile program");
+    assertThat(forms).contains("2. after PlanPipes", "5. after LowerPipes");
+    page.getByLabel("Form on the right").selectOption("2. after PlanPipes");
+    assertThat(page.locator(".levels .linked").nth(1).textContent()).contains("pipe ");
+    button("Passes").click();
+    page.getByText("What DistributeWork makes of what the schedule left.").waitFor();
+    button("Later pass").click();
+    page.getByText("What PlanPipes makes of what DistributeWork left.").waitFor();
+    assertThat(page.locator(".difference .come").allTextContents())
+        .anyMatch(line -> line.contains("pipe "));
+    // All of that is in the address.
+    page.reload();
+    page.getByText("What PlanPipes makes of what DistributeWork left.").waitFor();
+    assertThat(
+            page.getByLabel("Record", new Page.GetByLabelOptions().setExact(true))
+                .locator("option:checked")
+                .textContent())
+        .startsWith("the winner: 20.0 µs");
+    Download table = page.waitForDownload(() -> button("CSV").click());
+    assertThat(Files.readAllLines(table.path())).hasSize(4);
+    Download picture = page.waitForDownload(() -> button("SVG").click());
+    assertThat(Files.readString(picture.path())).startsWith("<svg");
     button("Difference to…").click();
     page.getByText("Decided otherwise there: minBlocks=1.").waitFor();
     assertThat(page.locator(".difference .gone").count()).isPositive();

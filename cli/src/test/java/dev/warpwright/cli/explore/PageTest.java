@@ -9,7 +9,6 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
-import dev.warpwright.base.DeviceError;
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.measure.orders.OrderMeasurement;
@@ -59,12 +58,7 @@ abstract class PageTest {
 
   /** What the page can measure on. */
   MeasuringDevice device() {
-    return new MeasuringDevice(
-        null,
-        "no GPU in this test",
-        (request, watcher) -> {
-          throw new DeviceError("no GPU in this test");
-        });
+    return MeasuringDevice.none("no GPU in this test");
   }
 
   /** What comes along, measured before. */

@@ -26,6 +26,27 @@ final class RooflinePageTest extends PageTest {
     return Double.parseDouble(circle.first().getAttribute("cy"));
   }
 
+  /** Its fields are in the link, and a type that the device has not is replaced with a note. */
+  @Test
+  void theStaircaseIsInTheLink() {
+    visit(WIDE, "#roofline=kind=gemm&M=16&N=256&K=256&gpus=h200&sGpu=v100&sAlong=N&sLast=1000");
+    page.getByText("V100 SXM multiplies no bf16, so f16 is shown.").waitFor();
+    page.getByText("V100 SXM, f16, 4096 × N × 4096").waitFor();
+    Locator stairs = page.locator("[aria-label='Wave staircase']");
+    stairs.locator("[data-name='Tile']").selectOption("64x64");
+    page.waitForCondition(() -> page.url().contains("sTile=64x64"));
+    String url = page.url();
+    assertThat(url).contains("sGpu=v100", "sType=f16", "sAlong=N", "sLast=1000");
+    // To another view and back: the address says it again.
+    page.evaluate("location.hash = '#kernels'");
+    page.evaluate("location.hash = '#roofline'");
+    page.waitForCondition(() -> page.url().equals(url));
+    page.evaluate(
+        "location.hash ="
+            + " '#roofline=kind=gemm&M=16&N=256&K=256&gpus=h200&sAlong=K&sType=e4m3'");
+    page.getByText("H200 SXM, e4m3, 4096 × 4096 × K").waitFor();
+  }
+
   @Test
   void whatDoesNotFitAndWhatAttentionReadsFromL2IsSaid() {
     visit(WIDE, "#roofline=kind=model%3Dgpt3&M=64&batch=1&S=2048&gpus=a100,h200");
@@ -55,6 +76,8 @@ final class RooflinePageTest extends PageTest {
     model.dispatchEvent("change");
     page.getByText("mine, M=64, bf16").waitFor();
     assertThat(page.locator(".tag").first().textContent()).isEqualTo("memory");
+    assertThat(page.getByLabel("What is waited for").textContent())
+        .isEqualTo("A100 SXM 80 GB waits for memory 100 % of the least time, in up.");
     Locator device = page.getByLabel("Device of your own");
     device.fill("{\"name\": \"my card\", \"like\": \"a100\", \"GBs\": 1000}");
     device.dispatchEvent("change");

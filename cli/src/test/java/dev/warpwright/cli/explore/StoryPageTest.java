@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.LoadState;
 import com.microsoft.playwright.options.WaitForSelectorState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -113,6 +115,9 @@ final class StoryPageTest extends PageTest {
         .contains("L");
     assertThat(page.locator(".label").first().textContent()).isEqualTo("0");
     assertThat(page.locator("[data-tile='1:0:0'] + .label").textContent()).isEqualTo("2");
+    page.getByLabel("Ready-made orders")
+        .getByText(Pattern.compile("reads A [\\d.]+×, B [\\d.]+× and D [\\d.]+×, and C "))
+        .waitFor();
     button("Which order wins with which cache?").click();
     page.locator("table.wins").getByText("proven").first().waitFor();
     assertThat(page.locator("table.wins tbody tr").count()).isGreaterThan(4);
@@ -143,8 +148,11 @@ final class StoryPageTest extends PageTest {
   @ParameterizedTest
   @EnumSource(names = {"LIGHT", "DARK"})
   void textCanBeRead(ColorScheme theme) {
-    for (String view : List.of("", "device", "roofline", "kernels", BLOCKS.substring(1))) {
-      visit(WIDE, "#" + view, theme);
+    visit(WIDE, "", theme);
+    for (String view : List.of("board", "device", "roofline", "kernels", BLOCKS.substring(1))) {
+      page.evaluate("view => (location.hash = `#${view}`)", view);
+      page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+      page.waitForLoadState(LoadState.NETWORKIDLE);
       page.waitForTimeout(300);
       assertThat((List<?>) page.evaluate(CONTRAST)).as("%s, %s", view, theme).isEmpty();
     }

@@ -89,6 +89,12 @@ final class OrderAndAnalyzeTest {
     assertThat(out()).contains("row            row", "mixed:1        row").doesNotContain("WRONG");
     assertThat(execute((chain + "order=row wait=grid,row").split(" "))).isZero();
     assertThat(out()).contains("row            grid");
+    String drawn = "order=explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1";
+    assertThat(execute((chain + drawn).split(" "))).isZero();
+    assertThat(out()).contains("explicit       row").doesNotContain("WRONG");
+    assertThat(execute((chain + "order=explicit:0,0,0;0,1").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("order=explicit: tile 1 is '0,1'; write row,column,product");
     Path file = folder.resolve("chain.txt");
     Files.writeString(
         file, "t1 = 1 Order 0: [(1,1,0), (0,1,0), (0,1,1), (0,0,0), (1,0,0), (0,0,1)]");

@@ -1,7 +1,7 @@
 // Tile orders: what the page opens on, the parameters, one board or two, links and files.
 import {Board} from './board.js';
-import {attempt, choice, download, el, field, get, number, numberOf, replace, say} from './dom.js';
-import {csv, fromLink, orderText, pack, parseFile, toLink, unpack} from './files.js';
+import {attempt, choice, download, el, field, get, latestOnly, number, numberOf, replace, say} from './dom.js';
+import {csv, fromLink, orderText, pack, parseFile, toPackedLink, unpack} from './files.js';
 import {BYTES, checked, LIMITS, ofShape, ONE} from './model.js';
 import {simulate} from './cache.js';
 import {readyMade} from './orders.js';
@@ -11,7 +11,6 @@ import {runCard} from './run-card.js';
 import {searchCard} from './search-card.js';
 
 const LARGEST_FILE = 4 << 20;
-const LONGEST_HASH = 60_000;
 const START = {rows: 6, columns: 6, depth: 1, chained: 0, cached: false, sizes: ONE, unit: 'block', capacity: 5, policy: 'lru', atOnce: 1};
 
 const ofPreset = ({shape, gpu, cache, sms, cached}) => ofShape({...shape, dtype: 'bf16', cache, gpu}, {cached: cached ?? false, atOnce: sms, policy: 'lru'});
@@ -25,12 +24,12 @@ export function boardView() {
     rank.load(board.problem);
     // The address is that of what is shown, so that it can be kept or sent; a click need not wait for it.
     clearTimeout(writing);
-    writing = setTimeout(() => {
-      if (!element.isConnected) return;
-      const data = toLink(pack(boards));
-      history.replaceState(null, '', data.length < LONGEST_HASH ? `#board=${data}` : '#board');
-    }, 400);
+    writing = setTimeout(write, 400);
   };
+  const write = latestOnly(async current => {
+    const data = await toPackedLink(pack(boards));
+    if (current() && element.isConnected) history.replaceState(null, '', `#board=${data}`);
+  });
   /** A board went back or forth: the other one too if both had changed together; the fields say what is shown. */
   const moved = (board, which, together) => {
     active = board;
@@ -133,7 +132,7 @@ export function boardView() {
   // Links and files.
   const share = el('input', {type: 'text', readonly: true, 'aria-label': 'Link', placeholder: 'a link to this board'});
   const copyLink = async () => {
-    const url = `${location.origin}/#board=${toLink(pack(boards))}`;
+    const url = `${location.origin}/#board=${await toPackedLink(pack(boards))}`;
     share.value = url;
     share.select();
     try {
@@ -232,6 +231,10 @@ export function boardView() {
     event.preventDefault();
   });
   addEventListener('resize', () => { if (element.isConnected) boards.forEach(board => board.layOut()); });
+  const opened = latestOnly(async (current, data) => {
+    const loaded = unpack(await fromLink(data));
+    if (current()) load(loaded);
+  });
   attempt(async () => {
     ({devices} = await get('devices'));
     const chosen = f.gpu.value;
@@ -243,8 +246,12 @@ export function boardView() {
     element,
     open: (data, name) => {
       if (name === 'preset') begin(data);
-      else if (data) attempt(() => load(unpack(fromLink(data))));
-      else boards.forEach(board => board.layOut());
+      else if (data) opened(data);
+      else {
+        boards.forEach(board => board.layOut());
+        // Back from another view: the address is that of what is there.
+        if (boards.some(board => board.past.length)) write();
+      }
     },
   };
 }

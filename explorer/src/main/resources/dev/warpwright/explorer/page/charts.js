@@ -27,6 +27,9 @@ function ticks(axis) {
   return out;
 }
 
+/** About how far a label of 12 pixels reaches to either side. */
+const halfOf = text => 3.8 * text.length;
+
 function frame(x, y, height, label) {
   const width = across();
   const sx = scale(x, PAD.left, width - PAD.right);
@@ -34,7 +37,7 @@ function frame(x, y, height, label) {
   const parts = [];
   for (const v of ticks(x)) {
     parts.push(svg('line', {class: 'grid', x1: sx(v), x2: sx(v), y1: PAD.top, y2: height - PAD.bottom}),
-      svg('text', {x: sx(v), y: height - PAD.bottom + 18, 'text-anchor': 'middle'}, x.text(v)));
+      svg('text', {x: sx(v), y: height - PAD.bottom + 18, 'text-anchor': sx(v) + halfOf(x.text(v)) > width ? 'end' : 'middle'}, x.text(v)));
   }
   for (const v of ticks(y)) {
     parts.push(svg('line', {class: 'grid', x1: PAD.left, x2: width - PAD.right, y1: sy(v), y2: sy(v)}),

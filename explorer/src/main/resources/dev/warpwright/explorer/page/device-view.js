@@ -113,7 +113,7 @@ export function deviceView(address) {
       figure('Idle part', percent(p.tail), 'short last wave, edges'),
       figure('Alone', time(p.computeUs), `products; memory ${time(p.memoryUs)}, L2 ${time(p.l2Us)}`)),
     board.link ? el('a', {class: 'button first', href: board.link}, 'Open as a board') : el('p', {class: 'quiet'}, `No board: ${board.why}.`));
-    replace(flows, el('h2', {}, `Memory, ${p.tile}, ${p.order}`), memoryChart([{name: 'predicted', fromL2: p.l2Bytes, toL2: p.dramWriteBytes, fromMemory: p.dramReadBytes, toMemory: p.dramWriteBytes, hitRate: p.hitRate},
+    replace(flows, el('h2', {}, `Memory, ${p.tile}, ${p.order}`), memoryChart([{name: 'predicted', guessed: true, fromL2: p.l2Bytes, toL2: p.dramWriteBytes, fromMemory: p.dramReadBytes, toMemory: p.dramWriteBytes, hitRate: p.hitRate},
       ...(counted ? [{name: 'measured', fromL2: counted.l2Bytes, toL2: null, fromMemory: counted.dramReadBytes, toMemory: counted.dramWriteBytes, hitRate: counted.hitRate}] : [])], bytes));
     const x = {from: 0, to: Math.max(1, tiles.length - 1), at: tiles.map((_, i) => i), text: v => tiles[v], name: 'tile'};
     const y = {from: 0, to: most * 1.05 || 1, text: v => text(v), name};

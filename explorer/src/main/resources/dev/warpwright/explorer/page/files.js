@@ -115,17 +115,46 @@ export function parseFile(text, problem) {
   return [unpack(data)];
 }
 
-export const toLink = data => {
-  const bytes = new TextEncoder().encode(JSON.stringify(data));
+const PACKED = 'z.';
+
+const encode = bytes => {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 };
 
-export function fromLink(text) {
+/** What a stream makes of bytes, at most as much as a file may have. */
+async function through(bytes, stream) {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const parts = [];
+  let length = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    parts.push(next.value);
+    length += next.value.length;
+    if (length > LONGEST_TEXT) {
+      await reader.cancel();
+      throw new UserError('this link holds too much');
+    }
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Data as text for an address, as it is; short ones need no more. */
+export const toLink = data => encode(new TextEncoder().encode(JSON.stringify(data)));
+
+/** The same, packed: the largest boards fit, too. */
+export async function toPackedLink(data) {
+  const plain = new TextEncoder().encode(JSON.stringify(data));
+  return PACKED + encode(await through(plain, new CompressionStream('deflate-raw')));
+}
+
+/** The data of either form. */
+export async function fromLink(text) {
   try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, c => c.charCodeAt(0))));
+    const packed = text.startsWith(PACKED);
+    const binary = atob(text.slice(packed ? PACKED.length : 0).replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, c => c.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(packed ? await through(bytes, new DecompressionStream('deflate-raw')) : bytes));
   } catch {
     throw new UserError('this link holds no board; it may be cut off');
   }

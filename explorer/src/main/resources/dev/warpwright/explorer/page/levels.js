@@ -28,8 +28,8 @@ function listing(text, point) {
   return pre;
 }
 
-/** Two forms of a kernel beside each other. @param texts {name: text} */
-export function sideBySide(texts, left, right) {
+/** Two forms of a kernel beside each other. @param texts {name: text}; @param chosen is told the two when others are */
+export function sideBySide(texts, left, right, chosen = () => {}) {
   const names = Object.keys(texts);
   const element = el('div', {class: 'levels'});
   let kept = null;
@@ -46,14 +46,19 @@ export function sideBySide(texts, left, right) {
     // In the pane that is not pointed at, the first place is brought into sight.
     if (keep && kept) for (const pane of element.querySelectorAll('.linked')) pane.querySelector('.lit-line')?.scrollIntoView({block: 'nearest'});
   };
-  const pane = chosen => {
+  const picks = [];
+  const pane = (first, side) => {
     const body = el('div', {});
-    const pick = choice(names, chosen, {'aria-label': 'Form', onchange: () => show()});
+    const pick = choice(names, names.includes(first) ? first : names.at(side), {'aria-label': side ? 'Form on the right' : 'Form', onchange: () => {
+      show();
+      chosen(...picks.map(other => other.value));
+    }});
+    picks.push(pick);
     const show = () => replace(body, listing(texts[pick.value], light));
     show();
     return el('div', {class: 'content'}, pick, body);
   };
-  return replace(element, pane(left), pane(right));
+  return replace(element, pane(left, 0), pane(right, -1));
 }
 
 /** Lines of two texts with what is only in one of them: [[mark, line]], mark ' ', '-' or '+'. */
@@ -102,9 +107,12 @@ export function differenceView(before, after) {
   return [el('p', {class: 'quiet'}, changed('-') + changed('+') ? `${changed('-')} lines go, ${changed('+')} come.` : 'Both are the same here.'), el('pre', {tabindex: 0, class: 'difference'}, shown)];
 }
 
-/** A field that leaves of a list only what has all of its words. */
-export function filterOf(list, label) {
-  const input = el('input', {type: 'search', placeholder: 'filter: shape, type, device', 'aria-label': label, oninput: () => apply()});
+/** A field that leaves of a list only what has all of its words. @param changed is called when there are other words */
+export function filterOf(list, label, changed) {
+  const input = el('input', {type: 'search', placeholder: 'filter: shape, type, device', 'aria-label': label, oninput: () => {
+    apply();
+    changed();
+  }});
   const apply = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const button of list.children) {

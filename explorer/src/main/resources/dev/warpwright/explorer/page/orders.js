@@ -5,11 +5,11 @@ export const READY_MADE = ['row', 'column', 'serpentine', 'grouped:2', 'grouped:
   'nested:2', 'nested:4'];
 
 /** Orders of two products that take turns: rows of the first and then of the second, or both in one stream. */
-export const CHAINED = ['rows:1', 'rows:2', 'rows:4', 'halves', 'mixed:1', 'mixed:2', 'mixed:4'];
+export const CHAINED = ['rows:1', 'rows:2', 'rows:4', 'rows:8', 'halves', 'mixed:1', 'mixed:2', 'mixed:4', 'mixed:8'];
 
 export const NAMES = {row: 'row by row', column: 'column by column', serpentine: 'serpentine', morton: 'Morton', hilbert: 'Hilbert',
-  'rows:1': 'a row of C, its row of E', 'rows:2': '2 rows of C, their rows of E', 'rows:4': '4 rows of C, their rows of E',
-  halves: 'half a row of C, half a row of E', 'mixed:1': 'interleaved, 1 row high', 'mixed:2': 'interleaved, 2 rows high', 'mixed:4': 'interleaved, 4 rows high'};
+  'rows:1': 'a row of C, its row of E', 'rows:2': '2 rows of C, their rows of E', 'rows:4': '4 rows of C, their rows of E', 'rows:8': '8 rows of C, their rows of E',
+  halves: 'half a row of C, half a row of E', 'mixed:1': 'interleaved, 1 row high', 'mixed:2': 'interleaved, 2 rows high', 'mixed:4': 'interleaved, 4 rows high', 'mixed:8': 'interleaved, 8 rows high'};
 
 export const nameOf = order => NAMES[order] ?? order;
 

@@ -65,7 +65,7 @@ export class Picture {
     const names = [[EDGE + STRIP / 2, top - 4, 'A'], [left - 8, EDGE + STRIP / 2 + 4, 'B']];
     if (p.chained) names.push([second - 8, EDGE + STRIP / 2 + 4, 'D'], [second + (p.chained * s) / 2, EDGE - 5, 'E = C·D']);
     names.push([left + (p.columns * s) / 2, EDGE - 5, 'C = A·B']);
-    this.element = svg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'grid', 'aria-label': 'Tiles; arrows move, space takes the next tile', tabindex: 0},
+    this.element = svg('svg', {class: s < HEADS_FROM ? 'fine' : null, width, height, viewBox: `0 0 ${width} ${height}`, role: 'grid', 'aria-label': 'Tiles; arrows move, space takes the next tile', tabindex: 0},
       ground, this.inCache, this.loaded, rows, this.line, this.across, this.heads, this.lit,
       names.map(([x, y, text]) => svg('text', {class: 'axis', x, y, 'text-anchor': 'middle'}, text)));
     const tileOf = event => {

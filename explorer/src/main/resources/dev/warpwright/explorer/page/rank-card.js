@@ -2,8 +2,9 @@
 import {lineChart, keys} from './charts.js';
 import {blocks, bounds} from './model.js';
 import {simulate} from './cache.js';
-import {nameOf, readyMade, readyMadeFor} from './orders.js';
-import {bytesLike, count, el, finished, latestOnly, replace} from './dom.js';
+import {CHAINED, nameOf, readyMade, readyMadeFor} from './orders.js';
+import {bytesLike, count, download, el, finished, latestOnly, replace, standalone} from './dom.js';
+import {table as csvOf} from './state.js';
 
 const pause = () => new Promise(resolve => setTimeout(resolve));
 const CAPACITIES = 9;
@@ -27,8 +28,9 @@ export function rankCard(board, device) {
   const why = el('p', {});
   const table = el('div', {class: 'scroll'});
   const winners = el('div', {class: 'content'});
+  const save = el('span', {class: 'row'});
   const sweepButton = el('button', {type: 'button', onclick: () => sweep()}, 'Which order wins with which cache?');
-  const element = el('section', {class: 'card', 'aria-label': 'Ready-made orders'}, el('h2', {}, 'Ready-made orders'), why, table, el('div', {class: 'row'}, sweepButton), winners);
+  const element = el('section', {class: 'card', 'aria-label': 'Ready-made orders'}, el('h2', {}, 'Ready-made orders'), why, table, el('div', {class: 'row'}, sweepButton, save), winners);
   let shown = '';
 
   const tell = (p, rows) => {
@@ -50,6 +52,12 @@ export function rankCard(board, device) {
     if (chained || p.atOnce === 1 || !row || !hilbert) {
       const name = nameOf(best.name);
       why.textContent = `${name[0].toUpperCase()}${name.slice(1)} loads least of these: ${size(best.loaded)}, ${(best.loaded / least).toFixed(2)}× what every order has to load.`;
+      if (chained) {
+        const of = (r, m) => `${(r.per[m] / all.total(m)).toFixed(1)}×`;
+        const tells = r => `${nameOf(r.name)} reads A ${of(r, 0)}, B ${of(r, 1)} and D ${of(r, 3)}, and C ${r.per[2] ? `${of(r, 2)} from memory` : 'out of the cache'}: ${size(r.loaded)}`;
+        const beside = rows.find(r => r.name === (CHAINED.includes(best.name) ? 'row' : 'rows:4')) ?? row;
+        why.textContent += ` ${[best, ...(beside && beside !== best ? [beside] : [])].map(tells).map(text => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ')}.`;
+      }
       return;
     }
     const says = r => `${nameOf(r.name)} covers ${r.covers[0]} rows and ${r.covers[1]} columns at a time, so A is read ${(r.per[0] / all.total(0)).toFixed(1)}× and B ${(r.per[1] / all.total(1)).toFixed(1)}×: ${size(r.loaded)}`;
@@ -130,6 +138,8 @@ export function rankCard(board, device) {
             el('td', {class: 'n'}, optima?.[i] ? (optima[i].proven ? `${count(optima[i].loads)}, proven` : `${count(optima[i].lowerBound)} to ${count(optima[i].loads)}`) : '–'), el('td', {}, b.names.map(nameOf).slice(0, 3).join(', ') + (b.names.length > 3 ? ` and ${b.names.length - 3} more` : '')))))))); 
     };
     draw(null);
+    replace(save, el('button', {type: 'button', onclick: () => download('orders.csv', csvOf([['capacity', ...names], ...capacities.map(c => [c, ...names.map(name => lines.get(name).find(point => point[0] === c)?.[1])])]), 'text/csv')}, 'Loads as CSV'),
+      el('button', {type: 'button', onclick: () => download('orders.svg', standalone(winners.querySelector('svg')), 'image/svg+xml')}, 'Chart as SVG'));
     if (p.unit === 'B' || p.atOnce > 1 || p.rows * (p.columns + p.chained) > 42) return;
     const optima = await finished('optima', {grid: `${p.rows}x${p.columns}`, policy: p.policy, depth: p.depth, chained: p.chained, results: p.cached ? 'cached' : 'past',
       capacities: capacities.join(' ')}, {wanted: current});
@@ -144,6 +154,7 @@ export function rankCard(board, device) {
       if (key === shown) return;
       shown = key;
       replace(winners);
+      replace(save);
       load(p);
     },
   };

@@ -17,6 +17,7 @@ const KINDS = {
 };
 const MODEL_FORM = '{"name": "mine", "layers": [{"name": "up", "N": 13824, "K": 5120, "times": 40}]}';
 const DEVICE_FORM = '{"name": "mine", "like": "a100", "SMs": 96, "GBs": 1600, "L2MiB": 32}';
+const WAITS = {memory: 'memory', compute: 'arithmetic'};
 const LONGEST_KEPT = 4000;
 const LONGEST_FILE = 32 << 10;
 const FIRST = ['a100', 'a40', '4090', 'h200'];
@@ -49,6 +50,7 @@ export function rooflineView(address) {
   let data = null;
   let model = asked.model ?? '';
   let device = asked.device ?? '';
+  const stairs = stairsCard(asked, () => keep());
   const modelField = el('textarea', {rows: 4, spellcheck: 'false', 'aria-label': 'Model', placeholder: MODEL_FORM, onchange: () => { model = modelField.value; }});
   const deviceField = el('textarea', {rows: 3, spellcheck: 'false', 'aria-label': 'Device of your own', placeholder: DEVICE_FORM, onchange: () => { device = deviceField.value; load(); }});
   modelField.value = model;
@@ -65,11 +67,14 @@ export function rooflineView(address) {
   };
 
   const chosen = () => [...gpus.querySelectorAll('input:checked')].map(box => box.value);
-  const load = latestOnly(async current => {
-    const devices = chosen();
+  const keep = () => {
     const kept = text => (text && text.length < LONGEST_KEPT ? text : undefined);
     const own = {...(kind.value === FILE && kept(model) ? {model} : {}), ...(kept(device) ? {device} : {})};
-    keepState('roofline', {kind: kind.value, ...own, ...Object.fromEntries(Object.entries(inputs).map(([k, i]) => [k, i.value])), dtype: dtype.value, gpus: devices.join(',')});
+    keepState('roofline', {kind: kind.value, ...own, ...Object.fromEntries(Object.entries(inputs).map(([k, i]) => [k, i.value])), dtype: dtype.value, gpus: chosen().join(','), ...stairs.state()});
+  };
+  const load = latestOnly(async current => {
+    const devices = chosen();
+    keep();
     if (!devices.length && !device) {
       replace(chart, el('div', {class: 'empty'}, 'Choose a device.'));
       replace(table);
@@ -109,7 +114,19 @@ export function rooflineView(address) {
       keys(answer.devices.map(d => d.gpu)), lineChart({
         x: {from: 1, to: most, log: true, text: v => count(v), name: 'M'},
         y: {from: Math.min(...points) * 0.8, to: Math.max(...points) * 1.2, log: true, text: time, name: 'time'}, label: 'Time over M', height: 280,
-        series: answer.devices.map(d => ({name: d.gpu, points: d.points.map(p => [p.at, p.predictedUs]), dots: d.points.map(p => [p.at, p.boundUs, `${d.gpu}, M=${p.at}: at least ${time(p.boundUs)}, ${p.boundBy} bound; predicted ${time(p.predictedUs)}${p.fits ? '' : '; does not fit'}`])}))}));
+        series: answer.devices.map(d => ({name: d.gpu, points: d.points.map(p => [p.at, p.predictedUs]), dots: d.points.map(p => [p.at, p.boundUs, `${d.gpu}, M=${p.at}: at least ${time(p.boundUs)}, ${p.boundBy} bound; predicted ${time(p.predictedUs)}${p.fits ? '' : '; does not fit'}`])}))}),
+      el('div', {class: 'row'}, button('CSV', () => download('over-m.csv', csvOf([['gpu', 'M', 'boundUs', 'predictedUs', 'boundBy', 'fits'],
+        ...answer.devices.flatMap(d => d.points.map(p => [d.gpu, p.at, p.boundUs, p.predictedUs, p.boundBy, p.fits]))]), 'text/csv')),
+      button('SVG', () => download('over-m.svg', standalone(climb.querySelector('svg')), 'image/svg+xml'))));
+  };
+
+  /** What a device waits for, and in which parts. */
+  const waitsOf = d => {
+    const parts = d.parts.filter(p => !p.vanishesWhenFused);
+    const all = parts.reduce((sum, p) => sum + p.boundUs * p.times, 0);
+    const by = Object.entries(Object.groupBy(parts, p => p.boundBy)).map(([what, some]) => ({what: WAITS[what] ?? what, names: some.map(p => p.name), part: some.reduce((sum, p) => sum + p.boundUs * p.times, 0) / all}));
+    const [most, ...others] = by.sort((a, b) => b.part - a.part);
+    return `${d.gpu} waits for ${most.what} ${percent(most.part)} of the least time, in ${most.names.join(', ')}${others.map(o => `; for ${o.what} ${percent(o.part)}, in ${o.names.join(', ')}`).join('')}.`;
   };
 
   const draw = () => {
@@ -119,10 +136,10 @@ export function rooflineView(address) {
         points: d.parts.map(p => ({x: p.intensity, label: p.name, flops: p.flops, bound: p.boundUs, predicted: p.best?.timeUs, measured: p.measuredUs,
           name: `${p.name}, ${p.boundBy} bound, at least ${time(p.boundUs)}`}))}))),
       el('div', {class: 'keys'}, el('span', {}, el('i', {class: 'mark bound'}), 'the bound'), el('span', {}, el('i', {class: 'mark predicted'}), 'predicted'), el('span', {}, el('i', {class: 'mark measured'}), 'measured')));
-    replace(table, data.devices.map(d => {
+    replace(table, el('div', {class: 'content', role: 'note', 'aria-label': 'What is waited for'}, data.devices.map(d => el('p', {}, waitsOf(d)))), data.devices.map(d => {
       const times = timesLike(d.parts.flatMap(p => [p.boundUs * p.times, p.best ? p.best.timeUs * p.times : 0]));
       const sizes = bytesLike(d.parts.flatMap(p => [p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes, p.l2Bytes ?? 0]));
-      return el('div', {class: 'scroll'}, el('table', {},
+      return el('div', {class: 'scroll'}, el('table', {class: 'fits'},
         el('caption', {}, `${d.gpu}: all parts, fused, at least ${time(d.boundUs)}`, d.fits === false ? el('b', {class: 'wrong'}, ` does not fit: ${sizeOf(d.needBytes)} of ${sizeOf(d.memoryBytes)}`) : null,
           d.extrapolated ? ' (the model was fitted on another device)' : ''),
         el('thead', {}, el('tr', {}, el('th', {}, 'part'), el('th', {}, 'bound by'), ['times', 'at least', 'ops a byte', 'tile', 'waves', 'idle', 'predicted', 'memory', 'L2 to SM', 'L2 hits'].map(t => el('th', {class: 'n'}, t)))),
@@ -138,7 +155,6 @@ export function rooflineView(address) {
   const sizeOf = value => bytesLike([value])(value);
 
   const climb = el('div', {class: 'content'});
-  const stairs = stairsCard();
   const button = (text, action) => el('button', {type: 'button', onclick: () => attempt(action)}, text);
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Roofline'),
@@ -164,7 +180,7 @@ export function rooflineView(address) {
     element,
     open: async address => {
       await ready;
-      if (!address || address === last) return;
+      if (!address || address === last) return keep();
       last = address;
       asked = stateOf(address);
       if (Object.hasOwn(KINDS, asked.kind)) kind.value = asked.kind;
@@ -174,7 +190,8 @@ export function rooflineView(address) {
       fields();
       const wanted = asked.gpus?.split(',');
       if (wanted) for (const box of gpus.querySelectorAll('input')) box.checked = wanted.includes(box.value);
-      await load();
+      stairs.put(asked);
+      return Promise.all([load(), stairs.load()]);
     },
   };
 }

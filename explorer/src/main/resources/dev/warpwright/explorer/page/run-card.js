@@ -1,10 +1,12 @@
 // The order of a board on the GPU: time and counters beside what is predicted of it. From a search to a file, to a measurement, to a board.
-import {attempt, bytes, download, el, finished, get, percent, post, replace, time} from './dom.js';
+import {attempt, bytesLike, download, el, finished, get, percent, post, replace, timesLike} from './dom.js';
 import {items} from './model.js';
 import {orderText} from './files.js';
 
 /** What a terminal runs for an order, where the GPU is. */
 const command = p => `warpwright order measure M=${p.shape.m} N=${p.shape.n} K=${p.shape.k}${p.shape.n2 ? ` N2=${p.shape.n2}` : ''} dtype=${p.shape.dtype} tile=${p.shape.tm}x${p.shape.tn} file=order.txt`;
+
+const shapeText = s => [s.m, s.n, s.k, ...(s.n2 ? [s.n2] : [])].join(' × ');
 
 /** @param board gives the board whose order is measured */
 export function runCard(board) {
@@ -27,27 +29,30 @@ export function runCard(board) {
   };
   start.onclick = () => attempt(async () => {
     const {problem: p, order} = ready();
-    if (p.chained) throw new Error('two products are measured by the command; press "Command for it"');
     start.disabled = true;
     cancel.disabled = false;
     try {
       const result = await finished('measure', {M: p.shape.m, N: p.shape.n, K: p.shape.k, dtype: p.shape.dtype, tile: `${p.shape.tm}x${p.shape.tn}`,
-        order: `explicit:${order.map(t => `${t.row},${t.column}`).join(';')}`, counters: 'yes'},
+        ...(p.chained ? {N2: p.shape.n2} : {}),
+        order: `explicit:${order.map(t => `${t.row},${t.column}${p.chained ? `,${t.gemm}` : ''}`).join(';')}`, counters: 'yes'},
       {started: id => (cancel.onclick = () => attempt(() => post('cancel', {id}))), told: progress => { told.textContent = `Measuring: ${progress}…`; }});
       if (result.cancelled) {
         told.textContent = 'Cancelled.';
         return;
       }
       const [m] = result.measurements;
-      told.textContent = m.failure ? `Wrong: ${m.failure}` : `${m.device}: the result is verified, relative error ${m.relError.toExponential(1)}.`;
+      told.textContent = m.failure ? `Wrong: ${m.failure}` : `${shapeText(p.shape)}, ${p.shape.dtype}, on ${m.device}: the result is verified, relative error ${m.relError.toExponential(1)}.`;
       const row = (name, measured, predicted) => el('tr', {}, el('td', {}, name), el('td', {class: 'n'}, measured), el('td', {class: 'n'}, predicted));
-      const dram = x => bytes(x.dramReadBytes + x.dramWriteBytes);
+      const moved = x => (x ? x.dramReadBytes + x.dramWriteBytes : NaN);
+      const times = timesLike([m.timeUs, m.ncu?.timeUs, m.predicted?.timeUs]);
+      const sizes = bytesLike([moved(m.ncu), moved(m.predicted)]);
+      const idle = m.timeline?.idle ?? m.idle;
       replace(out, el('div', {class: 'scroll'}, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, ''), el('th', {class: 'n'}, 'measured'), el('th', {class: 'n'}, 'predicted'))),
-        el('tbody', {}, row('in a graph', m.timeUs === undefined ? '–' : time(m.timeUs), '–'),
-          row('one launch', m.ncu ? time(m.ncu.timeUs) : '–', m.predicted ? time(m.predicted.timeUs) : '–'),
-          row('memory', m.ncu ? dram(m.ncu) : '–', m.predicted ? dram(m.predicted) : '–'),
+        el('tbody', {}, row('in a graph', times(m.timeUs), '–'),
+          row('one launch', times(m.ncu?.timeUs), times(m.predicted?.timeUs)),
+          row('memory', sizes(moved(m.ncu)), sizes(moved(m.predicted))),
           row('L2 hits', m.ncu ? percent(m.ncu.hitRate) : '–', m.predicted ? percent(m.predicted.hitRate) : '–'),
-          row('idle', m.timeline ? percent(m.timeline.idle) : '–', m.predicted ? percent(m.predicted.tail) : '–')))));
+          row('idle', idle === undefined ? '–' : percent(idle), m.predicted?.tail === undefined ? '–' : percent(m.predicted.tail))))));
     } catch (e) {
       told.textContent = e.message;
       throw e;

@@ -3,6 +3,7 @@ import {el, svg} from './dom.js';
 
 const HIGH = 44;
 const ACROSS = 600;
+const PITCH = 52;
 
 /** Bars to click: a step of an order each. @param look shows a step */
 export class LoadStrip {
@@ -39,25 +40,37 @@ export class LoadStrip {
 }
 
 /**
- * Bytes between multiprocessors, L2 and memory, as profilers draw them.
- * @param rows [{name, fromL2, toL2, fromMemory, toMemory, hitRate}], one below the other
+ * Bytes between multiprocessors, L2 and memory, as profilers draw them, with a legend.
+ * @param rows [{name, guessed, fromL2, toL2, fromMemory, toMemory, hitRate}], one below the other; what is guessed is dashed
  */
 export function memoryChart(rows, write) {
   const text = value => (value === null ? 'not counted' : write(value));
-  const box = (x, label, note) => [svg('rect', {class: 'box', x, y: 22, width: 96, height: 46 + rows.length * 34, rx: 6}),
-    svg('text', {class: 'name', x: x + 48, y: 42, 'text-anchor': 'middle'}, label), note ? svg('text', {x: x + 48, y: 57, 'text-anchor': 'middle'}, note) : null];
-  const high = 72 + rows.length * 34;
-  const arrow = (x, y, right, cls) => svg('path', {class: `flow ${cls}`, d: right ? `M${x} ${y}h100m-7 -4l7 4l-7 4` : `M${x + 100} ${y}h-100m7 -4l-7 4l7 4`});
+  const narrow = innerWidth < 560;
+  const wide = narrow ? 84 : 104;
+  const between = narrow ? 62 : 104;
+  const high = 34 + rows.length * PITCH;
+  const left = i => 2 + i * (wide + between);
+  const middle = i => left(i) + wide / 2;
+  const box = (i, label) => [svg('rect', {class: 'box', x: left(i), y: 2, width: wide, height: high, rx: 6}),
+    svg('text', {class: 'name', x: middle(i), y: 22, 'text-anchor': 'middle'}, label)];
+  const arrow = (from, y, right, cls) => {
+    const x = left(from) + wide + 3;
+    const long = between - 6;
+    return svg('path', {class: `flow ${cls}`, d: right ? `M${x} ${y}h${long}m-7 -4l7 4l-7 4` : `M${x + long} ${y}h-${long}m7 -4l-7 4l7 4`});
+  };
   const parts = rows.flatMap((row, i) => {
-    const y = 78 + i * 34;
-    const cls = `c${i + 1}`;
-    const label = (x, dy, words) => svg('text', {x, y: y + dy, 'text-anchor': 'middle'}, words);
-    return [arrow(104, y - 6, false, cls), label(154, -10, text(row.fromL2)), arrow(104, y + 6, true, cls), label(154, 18, text(row.toL2)),
-      arrow(316, y - 6, false, cls), label(366, -10, text(row.fromMemory)), arrow(316, y + 6, true, cls), label(366, 18, text(row.toMemory)),
-      svg('text', {class: 'name', x: 260, y: y - 2, 'text-anchor': 'middle'}, `${(100 * row.hitRate).toFixed(0)} % hits`),
-      svg('text', {x: 260, y: y + 12, 'text-anchor': 'middle'}, row.name), svg('text', {x: 52, y: y + 4, 'text-anchor': 'middle'}, row.name)];
+    const y = 34 + (i + 0.5) * PITCH;
+    const guessed = row.guessed ? 'guessed' : '';
+    const label = (from, dy, words) => svg('text', {x: left(from) + wide + between / 2, y: y + dy, 'text-anchor': 'middle'}, words);
+    return [arrow(0, y - 5, false, `held ${guessed}`), label(0, -11, text(row.fromL2)), arrow(0, y + 5, true, guessed), label(0, 19, text(row.toL2)),
+      arrow(1, y - 5, false, `load ${guessed}`), label(1, -11, text(row.fromMemory)), arrow(1, y + 5, true, guessed), label(1, 19, text(row.toMemory)),
+      svg('text', {class: 'name', x: middle(1), y: y - 3, 'text-anchor': 'middle'}, `${(100 * row.hitRate).toFixed(0)} % hits`),
+      svg('text', {x: middle(1), y: y + 12, 'text-anchor': 'middle'}, row.name), svg('text', {x: middle(0), y: y + 4, 'text-anchor': 'middle'}, row.name)];
   });
-  return svg('svg', {class: 'chart flows', viewBox: `0 0 520 ${high + 8}`, role: 'img',
+  const key = (cls, words) => el('span', {}, el('i', {class: `bar ${cls}`}), words);
+  const both = new Set(rows.map(row => Boolean(row.guessed))).size === 2;
+  return el('div', {class: 'content'}, svg('svg', {class: 'chart flows', viewBox: `0 0 ${left(2) + wide + 2} ${high + 4}`, role: 'img',
     'aria-label': `Bytes between multiprocessors, L2 and memory: ${rows.map(r => `${r.name}: ${text(r.fromL2)} from L2, ${text(r.fromMemory)} from memory, ${text(r.toMemory)} to memory`).join('; ')}`},
-    box(4, 'SMs'), box(212, 'L2'), box(420, 'memory'), parts);
+    box(0, 'SMs'), box(1, 'L2'), box(2, 'memory'), parts),
+  el('div', {class: 'legend'}, key('held', 'read from L2'), key('load', 'loaded from memory'), key('', 'stored'), both ? [key('guessed', 'predicted'), key('', 'measured')] : null));
 }

@@ -25,7 +25,9 @@ public final class TileOrders {
 
   /** And of two chained matmuls that take turns: rows, half rows, tile by tile. */
   public static final List<String> CHAINED =
-      List.of("rows:1", "rows:2", "rows:4", "halves", "mixed:1", "mixed:2", "mixed:4");
+      List.of(
+          "rows:1", "rows:2", "rows:4", "rows:8", "halves", "mixed:1", "mixed:2", "mixed:4",
+          "mixed:8");
 
   private TileOrders() {}
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class AnalysisTest {
   private static final DeviceModel H200 = Gpus.find("h200");
@@ -172,22 +173,29 @@ class AnalysisTest {
     assertThat(turns.timeUs()).isLessThan(sequence.timeUs());
   }
 
+  static List<DeviceModel> devices() {
+    return DeviceCatalogue.ALL;
+  }
+
   /** Once K is long, each step along it costs as much as the others: no kink, on no device. */
   @ParameterizedTest
-  @CsvSource({"h200", "a100", "a40", "t4", "4090", "b200"})
-  void bytesGrowWithKInAStraightLine(String name) {
-    DeviceModel device = Gpus.find(name);
+  @MethodSource("devices")
+  void bytesGrowWithKInAStraightLine(DeviceModel device) {
     for (String order : List.of("row", "grouped:8")) {
       double before = 0;
+      double hits = 0;
       for (long k : new long[] {1 << 14, 1 << 16, 1 << 20}) {
         var shape = new GemmShape(8192, 8192, k, Precision.F16);
-        double each =
-            GemmPrediction.of(shape, Tiling.of(128, 128), BlockOrder.parse(order), device)
-                    .dramReadBytes()
-                / k;
+        GemmPrediction p =
+            GemmPrediction.of(shape, Tiling.of(128, 128), BlockOrder.parse(order), device);
+        double each = p.dramReadBytes() / k;
         assertThat(each)
             .as("%s, K=%d", order, k)
             .isCloseTo(before == 0 ? each : before, within(each / 50));
+        assertThat(p.hitRate())
+            .as("%s, K=%d", order, k)
+            .isCloseTo(before == 0 ? p.hitRate() : hits, within(0.01));
+        hits = p.hitRate();
         before = each;
       }
     }
