@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.resource.ResourceInformation;
+import org.apache.spark.util.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,11 +121,13 @@ final class ExecutorStation {
       Thread.currentThread().interrupt();
     }
     equipped.complete(found);
+    // Not the context's name: on executors, which serve no RPC, it has none.
+    String name = Utils.localHostName();
     send(
         new FleetMessage.Hello(
             context.executorID(),
-            context.hostname(),
-            host.name(context.executorID(), context.hostname()),
+            name,
+            host.name(context.executorID(), name),
             found.map(Equipped::device).orElse(null)));
   }
 

@@ -4,10 +4,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.tune.fleet.Fleet;
 import dev.warpwright.tune.fleet.FleetProvider;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -102,25 +98,15 @@ public final class SparkFleetProvider implements FleetProvider {
   }
 
   /**
-   * Spark starts executors from an installation of its own, with a folder of jars. Here they get the
-   * class path of this process instead, and an installation that is empty.
+   * Spark's workers start executors from an installation, with a folder of jars, and refuse where
+   * there is none; but for the variable that Spark's own tests set. Here executors get the class path
+   * of this process.
    */
   private static void onThisMachine(SparkConf conf) {
-    if (conf.contains("spark.home") || System.getenv("SPARK_HOME") != null) {
-      return;
-    }
-    try {
-      Path home = Files.createTempDirectory("warpwright-spark");
-      Path jars = Files.createDirectory(home.resolve("jars"));
-      jars.toFile().deleteOnExit();
-      conf.set("spark.home", home.toString());
-      Runtime.getRuntime()
-          .addShutdownHook(
-              new Thread(() -> org.apache.spark.util.Utils.deleteRecursively(home.toFile())));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    conf.set("spark.executorEnv.SPARK_SCALA_VERSION", "2.13");
     conf.setIfMissing("spark.executor.extraClassPath", System.getProperty("java.class.path"));
+    if (System.getenv("SPARK_HOME") == null) {
+      conf.set("spark.executorEnv.SPARK_TESTING", "1");
+      conf.set("spark.executorEnv.SPARK_SCALA_VERSION", "2.13");
+    }
   }
 }
