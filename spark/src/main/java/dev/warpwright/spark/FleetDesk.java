@@ -167,7 +167,8 @@ final class FleetDesk {
         }
       }
       case FleetMessage.Sick sick -> {
-        if (work != null) {
+        // Of one that was given up what ends its task has been counted.
+        if (work != null && work.begunBy.equals(sick.executor())) {
           strike(sick.executor(), sick.reason());
         }
       }

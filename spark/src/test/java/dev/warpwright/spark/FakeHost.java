@@ -71,6 +71,12 @@ public final class FakeHost implements FleetHost {
 
   @Override
   public String name(String executor, String host) {
+    try {
+      Files.writeString(
+          folder().resolve("executor-" + executor), Long.toString(ProcessHandle.current().pid()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     return "host-" + executor;
   }
 

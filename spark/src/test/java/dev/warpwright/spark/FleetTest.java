@@ -127,17 +127,17 @@ final class FleetTest {
         .containsOnly(FakeHost.measured(folder).getFirst().replaceAll("\\d+ ", " "));
   }
 
-  private static List<ProcessHandle> executors() {
-    return ProcessHandle.current()
-        .children()
-        .filter(
-            child ->
-                child
-                    .info()
-                    .commandLine()
-                    .filter(line -> line.contains("CoarseGrainedExecutorBackend"))
-                    .isPresent())
-        .toList();
+  /** The processes of executors that are alive. */
+  private static List<ProcessHandle> executors() throws IOException {
+    List<ProcessHandle> alive = new ArrayList<>();
+    try (var files = Files.newDirectoryStream(folder, "executor-*")) {
+      for (Path file : files) {
+        ProcessHandle.of(Long.parseLong(Files.readString(file)))
+            .filter(ProcessHandle::isAlive)
+            .ifPresent(alive::add);
+      }
+    }
+    return alive;
   }
 
   @Test
@@ -156,14 +156,13 @@ final class FleetTest {
         int wanted = kill * names.size() * TRIALS / (KILLS + 2);
         await(() -> names.stream().mapToInt(name -> records(name).size()).sum() >= wanted);
         List<ProcessHandle> alive = executors();
-        if (!alive.isEmpty()) {
-          alive.get(random.nextInt(alive.size())).destroyForcibly();
-        }
+        assertThat(alive.get(random.nextInt(alive.size())).destroyForcibly()).isTrue();
       }
       for (Future<TuningProgress> search : searches) {
         assertThat(search.get().trials()).isEqualTo(TRIALS);
       }
     }
+    await(() -> fleet.remarks().toString().contains(KILLS + " executors ended"));
     int measured = 0;
     for (String name : names) {
       assertTrue(records(name), TRIALS);
