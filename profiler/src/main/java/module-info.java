@@ -25,6 +25,8 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.verify;
   requires transitive dev.warpwright.examples;
 
+  uses dev.warpwright.tune.fleet.FleetProvider;
+
   exports dev.warpwright.cli.accept;
   exports dev.warpwright.cli.attention;
   exports dev.warpwright.cli.command;

@@ -9,6 +9,7 @@ module dev.warpwright.tune {
   requires transitive dev.warpwright.workload;
 
   exports dev.warpwright.tune;
+  exports dev.warpwright.tune.fleet;
   exports dev.warpwright.tune.measure;
   exports dev.warpwright.tune.record;
   exports dev.warpwright.tune.search;

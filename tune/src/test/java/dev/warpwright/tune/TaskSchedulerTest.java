@@ -1,6 +1,7 @@
 package dev.warpwright.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.space.Candidate;
@@ -97,5 +98,52 @@ final class TaskSchedulerTest {
         new TaskScheduler.Task(c, 1));
     assertThat(a.trials + b.trials + c.trials).isEqualTo(4);
     assertThat(List.of(a.trials, b.trials, c.trials)).allMatch(trials -> trials >= 1);
+  }
+
+  @Test
+  void whatReachesItsTargetLeavesItsTrialsToOthers() throws InterruptedException {
+    Curve quick = new Curve(10_000, n -> 1000.0 - n);
+    Curve slow = new Curve(10_000, n -> 10.0 + 1.0 / n);
+    run(200, new TaskScheduler.Task(quick, 1, 970), new TaskScheduler.Task(slow, 1));
+    assertThat(quick.trials).isEqualTo(32);
+    assertThat(slow.trials).isEqualTo(168);
+    Curve all = new Curve(10_000, n -> 1000.0 - n);
+    run(200, new TaskScheduler.Task(all, 1, 990));
+    assertThat(all.trials).as("ends where all targets are reached").isEqualTo(16);
+  }
+
+  @Test
+  void severalAtATimeShareTheSameTrials() throws InterruptedException {
+    List<Curve> curves = new ArrayList<>();
+    List<TaskScheduler.Task> tasks = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      int level = i + 1;
+      curves.add(new Curve(10_000, n -> level * (1 + 1.0 / n)));
+      tasks.add(new TaskScheduler.Task(curves.get(i), 1));
+    }
+    List<Integer> told = new ArrayList<>();
+    List<TuningProgress> done =
+        TaskScheduler.run(
+            tasks, new Tuner.Limits(2000, 60), 4, standing -> told.add(standing.place()));
+    assertThat(curves.stream().mapToInt(curve -> curve.trials).sum()).isEqualTo(2000);
+    assertThat(done).hasSize(50).allMatch(progress -> progress.trials() >= 16);
+    assertThat(told).as("each is told of").contains(0, 25, 49);
+    assertThat(curves.get(49).trials).as("the longest has most to gain").isGreaterThan(40);
+  }
+
+  @Test
+  void whatFailsEndsAll() {
+    TaskScheduler.Search broken =
+        limits -> {
+          throw new IllegalStateException("no database");
+        };
+    assertThatThrownBy(
+            () ->
+                run(
+                    100,
+                    new TaskScheduler.Task(broken, 1),
+                    new TaskScheduler.Task(new Curve(10, n -> 1.0), 1)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("no database");
   }
 }

@@ -27,6 +27,11 @@ public final class GpuWorker {
 
   /** The command that starts one with the Java and the classes of this process. */
   static List<String> command(GpuTarget target, long seed) {
+    return command(target, seed, System.getProperty("java.class.path"));
+  }
+
+  /** The command that starts one with the Java of this process and the given classes. */
+  public static List<String> command(GpuTarget target, long seed, String classPath) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Small heaps: there are as many workers as cores. What they hold is matrices of one workload.
@@ -38,7 +43,7 @@ public final class GpuWorker {
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
-            System.getProperty("java.class.path"),
+            classPath,
             GpuWorker.class.getName(),
             target.name(),
             Long.toString(seed)));

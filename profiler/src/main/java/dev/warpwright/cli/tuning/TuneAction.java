@@ -94,9 +94,6 @@ public final class TuneAction implements Action<TuneRequest> {
     this.bench = bench;
   }
 
-  /** A product that was searched for. */
-  private record Found(GemmWorkload workload, Tuner tuner, TuningProgress progress) {}
-
   @Override
   public Report perform(TuneRequest request, Progress progress) {
     TuningDevice here = device.get();
@@ -107,7 +104,10 @@ public final class TuneAction implements Action<TuneRequest> {
     Runtime.getRuntime().addShutdownHook(interrupted);
     try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      List<Found> found = search(request.searches(), here, database, progress);
+      List<JointSearch.Found> found =
+          request.together().isAsked()
+              ? together(request, here, database, progress)
+              : search(request.searches(), here, database, progress);
       // Each is measured beside its baselines when no worker holds the device's memory.
       reports =
           found.stream()
@@ -130,8 +130,25 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
+  /** Many at a time, by what each is expected to gain. */
+  private List<JointSearch.Found> together(
+      TuneRequest request, TuningDevice here, TuningDatabase database, Progress progress)
+      throws InterruptedException {
+    List<Measurer> measurers = workers.start(here.target(), request.searches().size());
+    try {
+      return JointSearch.run(
+              request.searches(),
+              request.together(),
+              JointSearch.here(here, measurers),
+              database,
+              progress);
+    } finally {
+      measurers.forEach(Measurer::close);
+    }
+  }
+
   /** One after the other by the same worker processes, or as many at a time as there are GPUs. */
-  private List<Found> search(
+  private List<JointSearch.Found> search(
       List<TuneRequest.Search> searches,
       TuningDevice here,
       TuningDatabase database,
@@ -141,7 +158,7 @@ public final class TuneAction implements Action<TuneRequest> {
     BlockingQueue<Measurer> idle = new LinkedBlockingQueue<>(measurers);
     ExecutorService threads = Executors.newFixedThreadPool(measurers.size());
     try {
-      List<Future<List<Found>>> parts = new ArrayList<>();
+      List<Future<List<JointSearch.Found>>> parts = new ArrayList<>();
       for (TuneRequest.Search search : searches) {
         parts.add(
             threads.submit(
@@ -155,9 +172,9 @@ public final class TuneAction implements Action<TuneRequest> {
                 }));
       }
       // What one search ends with is told when the others have ended, too.
-      List<Found> found = new ArrayList<>();
+      List<JointSearch.Found> found = new ArrayList<>();
       List<ExecutionException> failures = new ArrayList<>();
-      for (Future<List<Found>> part : parts) {
+      for (Future<List<JointSearch.Found>> part : parts) {
         try {
           found.addAll(part.get());
         } catch (ExecutionException e) {
@@ -177,7 +194,7 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  private static List<Found> search(
+  private static List<JointSearch.Found> search(
       TuneRequest.Search search,
       TuningDevice here,
       Measurer measurer,
@@ -216,12 +233,12 @@ public final class TuneAction implements Action<TuneRequest> {
     } else {
       TaskScheduler.run(tasks, limits);
     }
-    List<Found> found = new ArrayList<>();
+    List<JointSearch.Found> found = new ArrayList<>();
     for (int i = 0; i < tuners.size(); i++) {
       GemmWorkload workload = products.workloads().get(i);
       measureSomething(tuners.get(i), limits);
       TuningProgress done = tuners.get(i).confirm(GemmTuning.CONFIRMED);
-      found.add(new Found(workload, tuners.get(i), done));
+      found.add(new JointSearch.Found(workload, tuners.get(i), done));
       progress.say(TuningView.result(workload, done));
     }
     return found;
@@ -244,7 +261,7 @@ public final class TuneAction implements Action<TuneRequest> {
 
   /** The report of a product; of several, one without a kernel does not cost the others theirs. */
   private Report finish(
-      Found found,
+      JointSearch.Found found,
       int many,
       TuneRequest request,
       TuningDevice here,
@@ -264,7 +281,7 @@ public final class TuneAction implements Action<TuneRequest> {
   }
 
   private Report finish(
-      Found found,
+      JointSearch.Found found,
       TuneRequest request,
       TuningDevice here,
       TuningDatabase database,

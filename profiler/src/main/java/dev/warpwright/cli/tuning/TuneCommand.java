@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -55,6 +56,7 @@ import picocli.CommandLine.Parameters;
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
+  private static final double MOST_SECONDS = 1e7;
 
   /** What is added to the letter O for the foreground. */
   private static final long FOREGROUND = 65536;
@@ -102,6 +104,36 @@ public final class TuneCommand extends Command {
       description = "Tune in the background, whatever becomes of the terminal; see 'jobs'.")
   boolean detach;
 
+  @Option(
+      names = "--seconds",
+      paramLabel = "S",
+      description =
+          "With --file or --on: so long for all tasks together, whose trials go to whichever is"
+              + " expected to gain most.")
+  double seconds;
+
+  @Option(
+      names = "--until",
+      paramLabel = "P",
+      description =
+          "With --file or --on: a product is done at this part of its roofline, as 0.8; ends when"
+              + " all are.")
+  double until;
+
+  @Option(
+      names = "--on",
+      paramLabel = "FLEET",
+      description =
+          "Tune on the GPUs of a Spark cluster: spark://HOST:7077, local[N] or"
+              + " local-cluster[EXECUTORS,CORES,MIB]; see docs/fleet.md.")
+  @Nullable String fleet;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "With --on: a setting of Spark.")
+  Map<String, String> settings = Map.of();
+
   public TuneCommand(
       Action<TuneRequest> action, Action<NetworkTuneRequest> networks, Supplier<JobFolder> jobs) {
     this.action = action;
@@ -111,6 +143,7 @@ public final class TuneCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
+    TuneRequest.Together together = together();
     List<TuneRequest.Search> searches = new ArrayList<>();
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
@@ -132,14 +165,42 @@ public final class TuneCommand extends Command {
       return detached();
     }
     Path records = TuningFiles.database(database);
+    TuneRequest request = new TuneRequest(searches, records, folder, ROUNDS, together);
+    if (fleet != null) {
+      if (!whole.isEmpty()) {
+        throw new UserError("--on " + fleet + ": for products; networks are tuned on the GPU here");
+      }
+      return FleetTune.perform(fleet, settings, request, progress);
+    }
     List<Report> reports = new ArrayList<>();
     if (!whole.isEmpty()) {
       reports.add(networks.perform(new NetworkTuneRequest(whole, records, ROUNDS), progress));
     }
     if (!searches.isEmpty()) {
-      reports.add(action.perform(new TuneRequest(searches, records, folder, ROUNDS), progress));
+      reports.add(action.perform(request, progress));
     }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  /** What the options say of all tasks together. */
+  private TuneRequest.Together together() {
+    if (file == null && fleet == null && (seconds != 0 || until != 0)) {
+      throw new UserError(
+          "--seconds and --until are for --file and --on; of one task write seconds=60");
+    }
+    if (!(seconds >= 0) || seconds > MOST_SECONDS) {
+      throw new UserError("--seconds " + seconds + ": more than 0");
+    }
+    if (!(until >= 0 && until <= 1)) {
+      throw new UserError("--until " + until + ": a part of the roofline, as 0.8");
+    }
+    if (fleet == null && !settings.isEmpty()) {
+      throw new UserError("--conf " + settings.keySet().iterator().next() + ": for --on");
+    }
+    if (fleet != null && folder != null) {
+      throw new UserError("--out " + folder + ": for the GPU here; 'export' writes a winner's files");
+    }
+    return new TuneRequest.Together(seconds, until);
   }
 
   /** A network's ways, or its GEMMs if those are expected to be faster than one kernel. */
@@ -179,6 +240,10 @@ public final class TuneCommand extends Command {
     option(command, "--db", database);
     option(command, "--out", folder);
     option(command, "--arch", arch);
+    option(command, "--seconds", seconds > 0 ? seconds : null);
+    option(command, "--until", until > 0 ? until : null);
+    option(command, "--on", fleet);
+    settings.forEach((key, value) -> command.addAll(List.of("--conf", key + "=" + value)));
     if (json) {
       command.add("--json");
     }

@@ -10,8 +10,35 @@ import org.jspecify.annotations.Nullable;
  *
  * @param folder where the results' files go, a folder for each; null for the data folder
  * @param rounds of the last measurement, beside the baselines
+ * @param together how the searches share trials
  */
-public record TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+public record TuneRequest(
+    List<Search> searches,
+    Path database,
+    @Nullable Path folder,
+    int rounds,
+    Together together) {
+  /**
+   * How several searches share trials.
+   *
+   * @param seconds of all together; 0 if not limited but by their own
+   * @param until a product is done at this part of its roofline; 0 if at none
+   */
+  public record Together(double seconds, double until) {
+    /** Each search by itself. */
+    public static final Together NOT = new Together(0, 0);
+
+    public boolean isAsked() {
+      return seconds > 0 || until > 0;
+    }
+  }
+
+  /** Each search by itself. */
+  public TuneRequest(
+      List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+    this(searches, database, folder, rounds, Together.NOT);
+  }
+
   /**
    * One product, or several that share the trials.
    *

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -92,6 +93,20 @@ public final class ProcessMeasurer implements Measurer {
                     ? CompletableFuture.supplyAsync(() -> time(candidate, compiled), timing)
                     : CompletableFuture.completedFuture(
                         new Trial(candidate, "", outcome(compiled.reply()))));
+  }
+
+  /**
+   * Compiles a candidate and does not run it: for machines without a device.
+   *
+   * @return its failure; empty if it compiles
+   */
+  public CompletableFuture<Optional<Outcome.Failed>> compileOnly(Candidate candidate) {
+    return CompletableFuture.supplyAsync(() -> compile(candidate), compiling)
+        .thenApply(
+            compiled ->
+                compiled.reply() instanceof Reply.Failed(Outcome.Failed failed)
+                    ? Optional.of(failed)
+                    : Optional.empty());
   }
 
   /** A kernel as text, and what its compiler said. */

@@ -1,0 +1,65 @@
+package dev.warpwright.spark;
+
+import dev.warpwright.tune.Tuner;
+import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.TuningTask;
+import dev.warpwright.tune.fleet.Fleet;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.search.Proposals;
+import dev.warpwright.tune.search.RandomSearch;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.WorkloadKey;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A search on a fleet of {@link FakeHost}s, by itself the main class of a driver that is killed. */
+final class FleetSearch {
+  private FleetSearch() {}
+
+  static Map<String, String> settings(Path folder, String silence) {
+    Map<String, String> settings = new HashMap<>();
+    settings.put(FleetSettings.HOST, FakeHost.class.getName());
+    settings.put("spark.warpwright.batch", "6");
+    settings.put("spark.warpwright.silence", silence);
+    settings.put("spark.warpwright.anchor.seconds", "0");
+    settings.put("spark.warpwright.drift", "0.5");
+    settings.put("spark.executorEnv." + FakeHost.FOLDER, folder.toString());
+    settings.put(
+        "spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    settings.put("spark.driver.host", "127.0.0.1");
+    settings.put("spark.driver.bindAddress", "127.0.0.1");
+    return settings;
+  }
+
+  static Tuner tuner(Fleet fleet, Fleet.Kind kind, String name, TuningDatabase database, long seed) {
+    WorkloadKey key = WorkloadKey.parse("fake name=" + name);
+    Space space = FakeHost.space();
+    Proposals proposals = new Proposals();
+    return new Tuner(
+        new TuningTask(key, kind.environment(), space),
+        new RandomSearch(space, new SplittableRandom(seed), proposals),
+        proposals,
+        fleet.measurer(kind, key, false),
+        database,
+        now -> {});
+  }
+
+  /** Tunes in {@code local[1]}; arguments are the database and the number of trials. */
+  public static void main(String[] args) throws InterruptedException {
+    try (TuningDatabase database = TuningDatabase.open(Path.of(args[0]));
+        Fleet fleet =
+            new SparkFleetProvider()
+                .open(
+                    "local[1]",
+                    settings(FakeHost.folder(), "60"),
+                    System.err::println)) {
+      List<Fleet.Kind> kinds = fleet.kinds();
+      Tuner tuner = tuner(fleet, kinds.getFirst(), "local", database, 3);
+      TuningProgress done = tuner.run(new Tuner.Limits(Integer.parseInt(args[1]), 300));
+      System.out.println("resumed " + done.resumed() + " trials " + done.trials());
+    }
+  }
+}
