@@ -50,11 +50,15 @@ public final class AttentionModel {
   public record Expected(
       AttentionConfig config, double micros, double bytes, long blocks, int resident) {}
 
-  /** Bytes of shared memory of a block: rows of an odd number of 16 bytes. */
+  /** How much faster than device memory keys come from L2, which other blocks have read. */
+  private static final double L2 = 2;
+
+  /** Bytes of shared memory of a block: rows an odd number of 16 bytes apart. */
   static int sharedBytes(Attention attention, AttentionConfig config) {
     int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
     int row = (chunks + 1 - chunks % 2) * 16;
-    return row * (config.tileRows() + 2 * config.tileKeys());
+    int behindLast = row - chunks * 16;
+    return row * (config.tileRows() + 2 * config.tileKeys()) - 3 * behindLast;
   }
 
   /** Registers of a thread: sums, scores, weights, copies that are on their way. */
@@ -102,7 +106,16 @@ public final class AttentionModel {
             * attention.keys()
             * share
             / (attention.precision().peak(device) * MATH);
-    double memory = bytes / (device.dramGBs() * 1e9 * MEMORY);
+    // Each tile of rows reads its keys again.
+    double again =
+        2.0
+            * tiles
+            * entries
+            * attention.keys()
+            * share
+            * attention.headSize()
+            * attention.type().bytes();
+    double memory = Math.max(bytes / MEMORY, again / (L2 * MEMORY)) / (device.dramGBs() * 1e9);
     double waiting = waves * (steps * STEP_MICROS + BLOCK_MICROS) * 1e-6;
     double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
     double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;

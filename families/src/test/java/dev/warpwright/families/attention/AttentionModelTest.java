@@ -1,0 +1,93 @@
+package dev.warpwright.families.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.Nvcc;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Attention;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What the model chooses, and that its counts are those of the kernels. */
+class AttentionModelTest {
+  private static final DeviceModel H200 = DeviceCatalogue.find("H200 SXM").orElseThrow();
+
+  private static AttentionModel.Expected best(Attention attention) {
+    return AttentionModel.ranked(attention, H200).getFirst();
+  }
+
+  @Test
+  void fewHeadsDivideTheirKeysAndManyDoNot() {
+    Attention one = Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16);
+    assertThat(best(one).config().splits()).isGreaterThan(8);
+    assertThat(best(one).config().tileRows()).isEqualTo(16);
+    Attention prefill = Attention.of(4, 32, 8, 128, 4096, 4096, DType.BF16).withCausal(true);
+    assertThat(best(prefill).config().splits()).isEqualTo(1);
+    assertThat(best(prefill).config().tileRows()).isEqualTo(64);
+  }
+
+  /** No expectation is below what memory and tensor cores allow. */
+  @Test
+  void nothingIsExpectedBelowItsBound() {
+    for (Attention attention :
+        List.of(
+            Attention.of(32, 32, 8, 128, 1, 4096, DType.BF16),
+            Attention.of(1, 8, 8, 64, 1, 3, DType.F16),
+            Attention.of(1, 32, 8, 128, 2048, 2048, DType.F16).withCausal(true))) {
+      double memory = attention.bytes() / (H200.dramGBs() * 1e3);
+      double math = attention.flops() / (H200.f16Tflops() * 1e6);
+      for (AttentionModel.Expected expected : AttentionModel.ranked(attention, H200)) {
+        assertThat(expected.micros()).isGreaterThan(Math.max(memory, math));
+      }
+    }
+  }
+
+  @Test
+  void sharedBytesAreTheKernels() {
+    for (int head : List.of(8, 72, 128)) {
+      Attention attention = Attention.of(1, 4, 2, head, 1, 100, DType.BF16);
+      AttentionConfig config = new AttentionConfig(16, 32, 1, 64);
+      Kernel kernel = AttentionKernels.of(attention, config, GpuTarget.SM_80).kernels().getFirst();
+      assertThat(KernelResources.of(kernel).sharedBytes())
+          .isEqualTo(AttentionModel.sharedBytes(attention, config));
+    }
+  }
+
+  /** The widest head is the one whose sums leave the fewest registers. */
+  @Test
+  void whatIsChosenDoesNotSpill() {
+    Optional<Nvcc> nvcc = CudaCompilers.nvcc();
+    assumeTrue(nvcc.isPresent(), "nvcc is not installed: nothing is compiled");
+    Attention attention = Attention.of(2, 8, 2, 256, 1, 2000, DType.BF16);
+    Kernel kernel =
+        AttentionKernels.of(attention, best(attention).config(), GpuTarget.SM_90A)
+            .kernels()
+            .getFirst();
+    String cuda = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+    Cubin cubin = nvcc.get().compile(new CompileRequest(cuda, GpuTarget.SM_90A.name()));
+    assertThat(cubin.usage(kernel.name()).orElseThrow().isClean())
+        .as("%s %s: %s", attention.text(), best(attention).config().text(), cubin.log())
+        .isTrue();
+  }
+
+  @Test
+  void aTileNeitherDividesNorConsistsOfPages() {
+    Attention attention = Attention.of(1, 1, 1, 64, 1, 100, DType.F16).withPage(24);
+    assertThatThrownBy(() -> AttentionModel.ranked(attention, H200))
+        .isInstanceOf(UserError.class)
+        .hasMessage("a tile of 16 keys neither divides a page of 24 nor consists of such");
+  }
+}
