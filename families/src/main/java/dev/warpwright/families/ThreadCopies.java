@@ -3,7 +3,7 @@ package dev.warpwright.families;
 import dev.warpwright.workload.GemmWorkload;
 
 /**
- * What it takes that threads, not bulk copies, bring the tiles of A and B: the rows of one of them
+ * What it takes that threads, not TMA copies, bring the tiles of A and B: the rows of one of them
  * at least are no multiples of 16 bytes.
  *
  * @param instructions of all warps for the steps of a block that copy 4 to 16 bytes for each thread
@@ -13,7 +13,7 @@ import dev.warpwright.workload.GemmWorkload;
  * @param lines bytes of the lines that a step touches
  */
 public record ThreadCopies(double instructions, double small, double batches, double lines) {
-  /** Bytes whose multiples rows have to be for bulk copies. */
+  /** Bytes whose multiples rows have to be for TMA copies. */
   public static final int CHUNK = 16;
 
   /** Bytes from which on a copy need not pass registers. */
@@ -54,7 +54,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
         lines + other.lines);
   }
 
-  /** Whether bulk copies can bring both. */
+  /** Whether TMA copies can bring both. */
   public static boolean isBulk(GemmWorkload workload) {
     return (workload.pitchOfA() | workload.pitchOfB()) * workload.operands().bytes() % CHUNK == 0;
   }

@@ -45,8 +45,8 @@ public final class TileFeatures {
    * @param shares how they are shared out
    * @param kind the decisions that are no part of the grid: stages, consumers, whether blocks are
    *     persistent, operands swapped, results stored from registers
-   * @param step microseconds: combining, products, copies from the second-level cache, DRAM for the
-   *     whole kernel, reading from shared memory
+   * @param step microseconds: combining, products, copies from L2, DRAM for the whole kernel,
+   *     reading from shared memory
    * @param sums of a thread
    * @param predicted microseconds
    */

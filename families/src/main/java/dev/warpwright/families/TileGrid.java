@@ -14,8 +14,8 @@ import dev.warpwright.workload.GemmWorkload;
  * @param clusterM blocks of a cluster one above the other
  * @param clusterN blocks of a cluster side by side
  * @param order of the tiles
- * @param minBlocks blocks that a multiprocessor holds
- * @param reached multiprocessors that blocks run on
+ * @param minBlocks blocks that an SM holds
+ * @param reached SMs that blocks run on
  * @param slots blocks that run at the same time
  * @param kept bytes of an operand that stay in L2 while others pass
  */
@@ -38,7 +38,7 @@ public record TileGrid(
    * How work is shared out.
    *
    * @param items tiles and parts of tiles
-   * @param own tiles and parts that the busiest multiprocessor has
+   * @param own tiles and parts that the busiest SM has
    * @param waves tiles' worth of steps that the busiest block does
    * @param parts of a tile that is divided, on average
    * @param divided waves of tiles that are divided where shares end inside of tiles
@@ -80,12 +80,12 @@ public record TileGrid(
     return (tileM * insideM() + tileN * insideN()) * tileK * workload.operands().bytes();
   }
 
-  /** Blocks that share a busy multiprocessor. */
+  /** Blocks that share a busy SM. */
   public double sharing(double items) {
     return Math.min(minBlocks, Math.max(1, Math.ceil(items / reached)));
   }
 
-  /** Tiles that are whole: what the busiest multiprocessor has is done some at a time. */
+  /** Tiles that are whole: what the busiest SM has is done some at a time. */
   Shares whole() {
     return parts(1);
   }
@@ -129,7 +129,7 @@ public record TileGrid(
 
   /**
    * Bytes of A and B that come from DRAM: once, and once more for each wave that needs them, as far
-   * as they do not stay in the second-level cache.
+   * as they do not stay in L2.
    */
   public double operandBytes() {
     int bytes = workload.operands().bytes();

@@ -21,7 +21,7 @@ public final class PeakRate {
         * perClock(device.major(), device.minor(), target, precision);
   }
 
-  /** Operations of a multiprocessor in a clock, a multiply-add counting as two. */
+  /** Operations of an SM in a clock, a multiply-add counting as two. */
   static int perClock(int major, int minor, GpuTarget target, Precision precision) {
     int cc = 10 * major + minor;
     int half =

@@ -8,8 +8,8 @@ import dev.warpwright.target.DeviceModel;
 
 /**
  * A time that follows from a kernel's counters: what each unit needs for its work if it is busy all
- * the time, the longest of which hides most of the others, on the multiprocessors that have work.
- * Latency that nothing hides is not in it, so kernels with little work take longer.
+ * the time, the longest of which hides most of the others, on the SMs that have work. Latency that
+ * nothing hides is not in it, so kernels with little work take longer.
  *
  * @param micros the time
  * @param bound the unit that needs longest: {@code fma}, {@code tensor}, {@code shared}, {@code L2}
@@ -25,7 +25,7 @@ public record CounterTime(double micros, String bound) {
    * @param matrixMultiplyAdds of tensor cores
    * @param matrixTflops the rate of tensor cores on these operands, in 10¹² operations a second
    * @param wavefronts of shared memory
-   * @param l2Bytes that multiprocessors read from the second-level cache and write to it
+   * @param l2Bytes that SMs read from L2 and write to it
    * @param dramBytes read and written
    */
   public record Work(
@@ -39,7 +39,7 @@ public record CounterTime(double micros, String bound) {
   /**
    * Predicts.
    *
-   * @param busy the part of the multiprocessors' time in which they have blocks, above 0, at most 1
+   * @param busy the part of the SMs' time in which they have blocks, above 0, at most 1
    */
   public static CounterTime of(Work work, double busy, DeviceModel device) {
     double clocks = device.boostMhz() * (double) device.multiprocessors() * busy;
@@ -63,7 +63,7 @@ public record CounterTime(double micros, String bound) {
     return new CounterTime(Math.pow(sum, 1 / units.at(OVERLAP)), names[longest]);
   }
 
-  /** Fused multiply-adds of f32 that a multiprocessor starts in a clock: 128, or 64 on some. */
+  /** Fused multiply-adds of f32 that an SM starts in a clock: 128, or 64 on some. */
   private static double fmasPerClock(DeviceModel device) {
     double all = device.fp32Tflops() * 1e6 / 2 / device.boostMhz();
     return Math.rint(all / device.multiprocessors());

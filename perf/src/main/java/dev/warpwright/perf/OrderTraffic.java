@@ -19,9 +19,9 @@ import java.util.Map;
  * var traffic = OrderTraffic.of(product, tile, new BlockOrder.Grouped(8), 132, 60L << 20);
  * }</pre>
  *
- * <p>On A100, H100 and H200 the cache has two halves, each for its multiprocessors, so what all use
- * is in both: give half of its size. With that, reads of a bf16 product of 4096³ on an H200 came
- * within 1 % of those measured, in each of six orders and tilings.
+ * <p>On A100, H100 and H200 the cache has two halves, each for its SMs, so what all use is in both:
+ * give half of its size. With that, reads of a bf16 product of 4096³ on an H200 came within 1 % of
+ * those measured, in each of six orders and tilings.
  *
  * @param l2ReadBytes bytes of A and B that blocks ask the shared cache for, multicasts once
  * @param l2WriteBytes bytes of D that blocks write

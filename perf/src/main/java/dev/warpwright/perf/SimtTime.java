@@ -23,9 +23,9 @@ import java.util.Map;
  * @param micros the time
  * @param bound what takes longest: {@code issue}, {@code shared}, {@code L1}, {@code L2} or {@code
  *     waiting}
- * @param blocksPerSm blocks resident on a multiprocessor
- * @param occupancy resident warps as a part of what a multiprocessor can hold
- * @param l2Bytes that cross from the second-level cache to the multiprocessors
+ * @param blocksPerSm blocks resident on an SM
+ * @param occupancy resident warps as a part of what an SM can hold
+ * @param l2Bytes that cross from L2 to the SMs
  * @param dramBytes that cross from memory, if blocks of one wave share what they read
  */
 public record SimtTime(
@@ -35,7 +35,7 @@ public record SimtTime(
     double occupancy,
     double l2Bytes,
     double dramBytes) {
-  /** Schedulers of a multiprocessor, each of which issues one instruction of a warp a clock. */
+  /** Schedulers of an SM, each of which issues one instruction of a warp a clock. */
   private static final int SCHEDULERS = 4;
 
   /**
@@ -62,7 +62,7 @@ public record SimtTime(
     double issued = (warp.multiplyAdds() + 2 * warp.memoryInstructions()) / SCHEDULERS;
     double issue = perSm * Math.max(fmaClocks / fitted.at(FMA_EFFICIENCY), issued);
     double shared = perSm * warp.wavefronts();
-    // The first-level cache looks one line up in a clock.
+    // The L1 looks one line up in a clock.
     double l1 = perSm * warp.lines();
     double l2 = perSm * warp.bytes() / fitted.at(L2_BYTES);
     double busy = Math.max(Math.max(issue, shared), Math.max(l1, l2));

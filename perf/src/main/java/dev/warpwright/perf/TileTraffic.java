@@ -22,8 +22,7 @@ import java.util.Set;
  * @param compulsoryBytes every global buffer that is touched, once: what must cross the memory bus
  *     at least
  * @param tileBytes bytes that tile statements move between global memory and the chip's cores,
- *     repeats included; where buffers fit into the second-level cache, that cache serves the
- *     difference
+ *     repeats included; where buffers fit into L2, that cache serves the difference
  * @param multiplyAdds of the products, padding included
  * @param blocks iterations of the loops bound to block indices or run in parallel
  */

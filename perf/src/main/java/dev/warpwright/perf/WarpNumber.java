@@ -7,10 +7,10 @@ enum WarpNumber {
    */
   FMA_EFFICIENCY,
 
-  /** Bytes that a multiprocessor gets from the second-level cache in a clock. */
+  /** Bytes that an SM gets from L2 in a clock. */
   L2_BYTES,
 
-  /** Clocks of a barrier, and of a load from the second-level cache that nothing hides. */
+  /** Clocks of a barrier, and of a load from L2 that nothing hides. */
   BARRIER,
   LOAD
 }

@@ -34,7 +34,7 @@ import java.util.TreeMap;
  * @param idealWavefronts rounds without bank conflicts
  * @param lines of 128 bytes of global memory that each instruction touches
  * @param bytes of global memory that each instruction of a whole block touches, divided by its
- *     warps: what is left if a first-level cache serves all that warps have in common
+ *     warps: what is left if an L1 serves all that warps have in common
  * @param barriers of the block
  * @param waits barriers that come right after loads from global memory, whose whole latency is seen
  */

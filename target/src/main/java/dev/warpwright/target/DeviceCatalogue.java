@@ -27,12 +27,12 @@ public final class DeviceCatalogue {
 
   private DeviceCatalogue() {}
 
-  /** Multiprocessors of the largest device of a target; 1 if none is known. */
+  /** SMs of the largest device of a target; 1 if none is known. */
   public static int multiprocessors(GpuTarget target) {
     return largest(target).map(DeviceModel::multiprocessors).orElse(1);
   }
 
-  /** The device of a target that has the most multiprocessors, of equals the fastest memory. */
+  /** The device of a target that has the most SMs, of equals the fastest memory. */
   public static Optional<DeviceModel> largest(GpuTarget target) {
     return ALL.stream()
         .filter(model -> model.target() == target)

@@ -10,13 +10,13 @@ import java.util.Optional;
  * @param name as compilers take it, for example {@code sm_80} or {@code sm_90a}
  * @param arch compute capability times ten, for example 80
  * @param archSpecific whether code may use what only this architecture has (wgmma, setmaxnreg)
- * @param sharedPerSm bytes of shared memory of a multiprocessor
+ * @param sharedPerSm bytes of shared memory of an SM
  * @param sharedPerBlock bytes of shared memory that a block may ask for (more than {@link
  *     #STATIC_SHARED} only dynamically)
  * @param reservedPerBlock bytes of {@code sharedPerSm} that each resident block takes for the
  *     system
- * @param threadsPerSm threads resident on a multiprocessor
- * @param blocksPerSm blocks resident on a multiprocessor
+ * @param threadsPerSm threads resident on an SM
+ * @param blocksPerSm blocks resident on an SM
  */
 public record GpuTarget(
     String name,
@@ -31,7 +31,7 @@ public record GpuTarget(
   /** Bytes of shared memory that a kernel may declare statically. */
   public static final int STATIC_SHARED = 48 << 10;
 
-  /** Registers of 32 bits of a multiprocessor, which is also the limit of a block. */
+  /** Registers of 32 bits of an SM, which is also the limit of a block. */
   public static final int REGISTERS_PER_SM = 65_536;
 
   /** Registers that a thread can use. */
@@ -115,19 +115,19 @@ public record GpuTarget(
     return hasAmpere();
   }
 
-  /** Operations in f32 of a multiprocessor in one clock, a fused multiply-add counting as two. */
+  /** Operations in f32 of an SM in one clock, a fused multiply-add counting as two. */
   public int fp32PerClock() {
     return arch <= 80 ? 128 : 256;
   }
 
-  /** Registers that each thread may use where so many threads are resident on a multiprocessor. */
+  /** Registers that each thread may use where so many threads are resident on an SM. */
   public static int registersOfThread(int residentThreads) {
     return Math.min(REGISTERS_PER_THREAD, REGISTERS_PER_SM / residentThreads);
   }
 
   /**
-   * Blocks of a kernel that fit on a multiprocessor at once, as the occupancy calculator counts
-   * (barriers aside).
+   * Blocks of a kernel that fit on an SM at once, as the occupancy calculator counts (barriers
+   * aside).
    *
    * @param registers registers of a thread
    * @param sharedBytes shared memory of a block

@@ -8,7 +8,7 @@ package dev.warpwright.families.gemv;
  * @param lanesK lanes of a warp along K, of 32; the others are beside each other
  * @param warpsK warps that share a column
  * @param warpsN warps beside each other
- * @param minBlocks blocks that a multiprocessor shall hold
+ * @param minBlocks blocks that an SM shall hold
  */
 public record StreamedConfig(
     int columns, int reads, int lanesK, int warpsK, int warpsN, int minBlocks) {

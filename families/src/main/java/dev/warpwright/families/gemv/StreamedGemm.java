@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StreamedGemm {
   /**
-   * Rows that a thread has sums of. With 16 their elements no longer stay in the first-level cache
-   * and in registers, and tiles in shared memory are faster.
+   * Rows that a thread has sums of. With 16 their elements no longer stay in L1 and in registers,
+   * and tiles in shared memory are faster.
    */
   public static final int MOST_ROWS = 8;
 

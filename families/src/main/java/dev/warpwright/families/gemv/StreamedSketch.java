@@ -23,7 +23,7 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
 
   private static final double MHZ = 1980;
 
-  /** Bytes that all multiprocessors take from DRAM in a clock. */
+  /** Bytes that all SMs take from DRAM in a clock. */
   private static final double DRAM_BYTES = 4.6e6 / MHZ;
 
   /** Clocks from asking for a line to having it. */
@@ -39,7 +39,7 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
   /** Norm by which memory, the waits of blocks and their instructions become one time. */
   private static final double SHARP = 6;
 
-  /** Bytes that a multiprocessor takes from its first-level cache in a clock. */
+  /** Bytes that an SM takes from its L1 in a clock. */
   private static final double L1_BYTES = 100;
 
   /** Part of the multiply-adds that nothing hides: few warps have so many registers. */
@@ -83,8 +83,8 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
   }
 
   /**
-   * What is expected: blocks of a multiprocessor run beside each other and wait by themselves, so
-   * the longest of memory's time, their waits and their instructions counts.
+   * What is expected: blocks of an SM run beside each other and wait by themselves, so the longest
+   * of memory's time, their waits and their instructions counts.
    *
    * <p>The constants were fitted to 603 measurements of four products of one row on an H200: 91 of
    * 100 are within 15 percent.
@@ -148,7 +148,7 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
         predicted);
   }
 
-  /** Blocks that a multiprocessor holds: the compiler takes the registers that a thread needs. */
+  /** Blocks that an SM holds: the compiler takes the registers that a thread needs. */
   private int resident(StreamedConfig c) {
     long needed = 4L * c.columns() * c.reads() + workload.m() * c.columns() + OTHER_REGISTERS;
     long each =

@@ -13,7 +13,7 @@ import dev.warpwright.workload.GemmWorkload;
  * @param stages tiles of operands that are in shared memory at once
  * @param warpsM warps that share the rows
  * @param warpsN warps that share the columns
- * @param minBlocks blocks that a multiprocessor shall hold
+ * @param minBlocks blocks that an SM shall hold
  * @param order of the tiles
  * @param swapped whether rows of the product are columns of the result
  * @param blocks that share the work, all running at once; 0 for one block a tile, or part of one

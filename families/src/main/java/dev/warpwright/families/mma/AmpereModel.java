@@ -29,11 +29,11 @@ import dev.warpwright.workload.GemmWorkload;
 /**
  * What is expected of a product by mma.sync without running it: the tiles in waves, each step of a
  * tile bounded by products, by what warps read from shared memory for them, and by copies, all of
- * which the same warps issue; by the second-level cache, DRAM and latency.
+ * which the same warps issue; by L2, DRAM and latency.
  *
- * <p>Times are in microseconds, fitted to 235 measurements on an H200 of products whose rows no
- * bulk copy takes (docs/benchmarks, 2026-11-22, tuning): other devices are told apart by their rate
- * of products only.
+ * <p>Times are in microseconds, fitted to 235 measurements on an H200 of products whose rows no TMA
+ * copy takes (docs/benchmarks, 2026-11-22, tuning): other devices are told apart by their rate of
+ * products only.
  */
 public final class AmpereModel {
   private static final int LANES = 32;

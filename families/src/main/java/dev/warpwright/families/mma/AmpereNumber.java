@@ -4,7 +4,7 @@ package dev.warpwright.families.mma;
 enum AmpereNumber {
   CLOCK,
 
-  /** Bytes of shared memory that a multiprocessor reads in a clock. */
+  /** Bytes of shared memory that an SM reads in a clock. */
   SHARED_BYTES,
 
   /** A warp's instruction that copies 4 to 16 bytes for each thread. */
@@ -23,7 +23,7 @@ enum AmpereNumber {
   BARRIER,
   LATENCY,
 
-  /** Bytes for which the second-level cache is asked by all in a microsecond. */
+  /** Bytes for which L2 is asked by all in a microsecond. */
   L2_BYTES,
 
   /** Bytes that all take from DRAM in a microsecond. */

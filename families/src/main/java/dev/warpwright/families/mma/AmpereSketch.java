@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The decisions of {@link AmpereGemm}: for other GPUs than Hopper, and on Hopper for matrices whose
- * rows bulk copies cannot take.
+ * rows TMA copies cannot take.
  */
 public final class AmpereSketch extends GemmSketch<AmpereConfig> {
   public static final KernelFamily FAMILY =

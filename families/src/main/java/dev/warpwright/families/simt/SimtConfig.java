@@ -16,7 +16,7 @@ package dev.warpwright.families.simt;
  * @param serpentine whether a thread goes through its columns to and fro, row by row
  * @param alongK whether tiles lie in shared memory along K, as both matrices do, and a thread reads
  *     several elements of K at once; otherwise with K outermost
- * @param minBlocks blocks that a multiprocessor shall hold
+ * @param minBlocks blocks that an SM shall hold
  * @param parts blocks that share the depth of a tile; the last of them adds up what all have
  *     written to memory
  * @param panel rows of tiles that are gone through together, column by column; a divisor of the
@@ -69,7 +69,7 @@ public record SimtConfig(
         1);
   }
 
-  /** The same with another number of stages and of blocks of a multiprocessor. */
+  /** The same with another number of stages and of blocks of an SM. */
   public SimtConfig with(int otherStages, int otherBlocks) {
     return with(otherStages, otherBlocks, parts, panel);
   }

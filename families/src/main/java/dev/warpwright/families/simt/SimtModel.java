@@ -28,8 +28,8 @@ import java.util.Map;
 
 /**
  * What is expected of a product of threads without running it: the blocks in waves, each step
- * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the
- * second-level cache and by latency; all of it by DRAM.
+ * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the L2
+ * and by latency; all of it by DRAM.
  *
  * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements and corrected by 1050
  * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.

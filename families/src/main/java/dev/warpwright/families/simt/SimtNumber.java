@@ -16,7 +16,7 @@ enum SimtNumber {
   /** What is left where operands are vectors along K: their registers are in each other's way. */
   ALONG_K,
 
-  /** Bytes that a multiprocessor takes from the second-level cache in a clock. */
+  /** Bytes that an SM takes from L2 in a clock. */
   L2_BYTES,
 
   /** Bytes that all take from DRAM in a microsecond. */
@@ -40,7 +40,7 @@ enum SimtNumber {
   /** What each element more of the next tile costs that a thread holds for a step. */
   CROWDING,
 
-  /** Bytes of operands that the second-level cache keeps from wave to wave. */
+  /** Bytes of operands that L2 keeps from wave to wave. */
   KEPT_BYTES,
 
   /** Multiply-adds of f64 that an SM starts in a clock. */

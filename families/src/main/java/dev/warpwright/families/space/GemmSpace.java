@@ -26,7 +26,7 @@ public final class GemmSpace {
       List.of(HopperSketch.FAMILY, AmpereSketch.FAMILY, SimtSketch.FAMILY, PlainSketch.FAMILY);
 
   /**
-   * Families that are tried beside the first: on Hopper for rows that no bulk copy takes, and where
+   * Families that are tried beside the first: on Hopper for rows that no TMA copy takes, and where
    * memory is the limit, whatever multiplies.
    */
   private static final List<KernelFamily> BESIDE =

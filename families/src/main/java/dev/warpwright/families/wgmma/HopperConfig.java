@@ -16,7 +16,7 @@ import dev.warpwright.ir.order.WorkDivision;
  * @param order of the tiles
  * @param blocks that share the tiles, all running at once; 0 for one block a tile, in which case
  *     {@code order} is row
- * @param minBlocks blocks that a multiprocessor shall hold
+ * @param minBlocks blocks that an SM shall hold
  * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
  * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
  *     except for two parts: those of a tile are then for two blocks of a cluster

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Products for Hopper: bulk copies into a ring of stages, warpgroup products, roles, clusters with
+ * Products for Hopper: TMA copies into a ring of stages, warpgroup products, roles, clusters with
  * multicast, persistent blocks, results through shared memory while the next tile begins.
  */
 public final class HopperGemm {

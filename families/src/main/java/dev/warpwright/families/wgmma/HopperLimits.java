@@ -19,7 +19,7 @@ public final class HopperLimits {
 
   private static final int MAX_CLUSTER = 8;
 
-  /** Bytes whose multiples bulk copies begin at in shared memory; panels are no wider. */
+  /** Bytes whose multiples TMA copies begin at in shared memory; panels are no wider. */
   private static final int COPY_ALIGNMENT = 128;
 
   private HopperLimits() {}
@@ -165,7 +165,7 @@ public final class HopperLimits {
     };
   }
 
-  /** Why so many blocks with so much shared memory each do not fit on a multiprocessor. */
+  /** Why so many blocks with so much shared memory each do not fit on an SM. */
   public static @Nullable String sharedProblem(long shared, int blocks, GpuTarget target) {
     long each =
         Math.min(

@@ -45,9 +45,9 @@ import dev.warpwright.workload.GemmWorkload;
 
 /**
  * What is expected of a product on Hopper without running it: the tiles in waves, each step of a
- * tile bounded by the tensor cores, by what a multiprocessor takes in, by the second-level cache,
- * by its share of DRAM, and by how soon a stage of the ring comes round again; the beginning and
- * the end of a kernel, which nothing overlaps.
+ * tile bounded by the tensor cores, by what an SM takes in, by L2, by its share of DRAM, and by how
+ * soon a stage of the ring comes round again; the beginning and the end of a kernel, which nothing
+ * overlaps.
  *
  * <p>Times are in microseconds. The constants were fitted together to 11,000 measurements of 120
  * products on an H200 (docs/benchmarks, 2026-11-22, tuning), which count the more the nearer they
@@ -59,12 +59,12 @@ public final class HopperModel {
 
   private static final int FREE_STAGES = 2;
 
-  /** Bytes of a first-level cache and shared memory together, and what shared memory may be. */
+  /** Bytes of an L1 and shared memory together, and what shared memory may be. */
   private static final int FIRST_LEVEL_KB = 256;
 
   private static final int[] SHARED_KB = {8, 16, 32, 64, 100, 132, 164, 196, 228};
 
-  /** Bytes of a sector of the second-level cache. */
+  /** Bytes of a sector of L2. */
   static final int SECTOR = 32;
 
   /** Bytes of K that an instruction multiplies, and rows. */
@@ -158,9 +158,9 @@ public final class HopperModel {
   }
 
   /**
-   * The part of the multiprocessors that clusters of a size run on: groups of multiprocessors are
-   * no multiples of 4 and 8, so some stay idle. On an H200 30 clusters of 4 and 15 of 8 are in one
-   * wave, and one more is not.
+   * The part of the SMs that clusters of a size run on: groups of SMs are no multiples of 4 and 8,
+   * so some stay idle. On an H200 30 clusters of 4 and 15 of 8 are in one wave, and one more is
+   * not.
    */
   private static double reached(int cluster) {
     return cluster <= 2 ? 1 : 120.0 / 132;
@@ -176,7 +176,7 @@ public final class HopperModel {
     return instructions * Math.max((columns + at(SPARE_COLUMNS)) / 2, read) / at(CLOCK);
   }
 
-  /** Bytes for which a block asks the second-level cache, as if all rows began with a line. */
+  /** Bytes for which a block asks L2, as if all rows began with a line. */
   private double asked(TileGrid grid) {
     GemmWorkload w = grid.workload();
     int bytes = w.operands().bytes();
@@ -190,7 +190,7 @@ public final class HopperModel {
     return row % TileGrid.LINE == 0 ? 1 : row % SECTOR == 0 ? at(INSIDE_LINE) : at(INSIDE_SECTOR);
   }
 
-  /** What bulk copies of rows outside of the matrices come to, in bytes of rows inside. */
+  /** What TMA copies of rows outside of the matrices come to, in bytes of rows inside. */
   private double outside(TileGrid grid) {
     GemmWorkload w = grid.workload();
     return ThreadCopies.isBulk(w)
@@ -201,7 +201,7 @@ public final class HopperModel {
         : 0;
   }
 
-  /** Microseconds in which producers' threads copy a step's tiles; 0 where bulk copies do. */
+  /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
     if (ThreadCopies.isBulk(w)) {
       return 0;

@@ -11,13 +11,13 @@ enum HopperNumber {
   /** Bytes of shared memory that the operands of instructions are read from in a clock. */
   SHARED_BYTES,
 
-  /** Operations in a microsecond on 16 bits for which a multiprocessor's share of power lasts. */
+  /** Operations in a microsecond on 16 bits for which an SM's share of power lasts. */
   POWERED,
 
-  /** Bytes that a multiprocessor takes in a microsecond: 64 in a clock. */
+  /** Bytes that an SM takes in a microsecond: 64 in a clock. */
   TAKEN_BYTES,
 
-  /** Bytes of whole lines for which the second-level cache is asked by all in a microsecond. */
+  /** Bytes of whole lines for which L2 is asked by all in a microsecond. */
   L2_BYTES,
 
   /** How much longer that takes for rows that begin inside of lines, and even of their sectors. */
@@ -30,7 +30,7 @@ enum HopperNumber {
   /** Bytes that all take from DRAM in a microsecond. */
   DRAM_BYTES,
 
-  /** From asking for a stage to having it, if it is in the second-level cache. */
+  /** From asking for a stage to having it, if it is in L2. */
   LATENCY,
 
   /** How much later what comes from DRAM is there. */
@@ -71,13 +71,13 @@ enum HopperNumber {
   /** What a thread needs to store a pair of neighbouring elements, or one that has none. */
   STORE,
 
-  /** Bytes of a result that a multiprocessor writes in a microsecond. */
+  /** Bytes of a result that an SM writes in a microsecond. */
   WRITTEN_BYTES,
 
   /** To say that a part is written, and to see it. */
   COMBINING,
 
-  /** Bytes that a multiprocessor writes into another's shared memory in a microsecond. */
+  /** Bytes that an SM writes into another's shared memory in a microsecond. */
   CLUSTER_BYTES,
 
   /** What shares that end inside of tiles cost for each wave that is divided so. */
@@ -96,7 +96,7 @@ enum HopperNumber {
   COPY_LATENCY,
   BATCH,
 
-  /** How long a line that is copied occupies the first-level cache. */
+  /** How long a line that is copied occupies L1. */
   FIRST_LEVEL,
 
   /**

@@ -29,7 +29,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                   && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload)),
           HopperSketch::new);
 
-  /** The same for rows that no bulk copy takes: threads copy. */
+  /** The same for rows that no TMA copy takes: threads copy. */
   public static final KernelFamily COPYING =
       new KernelFamily(
           (workload, target) ->
@@ -211,8 +211,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   /**
-   * Blocks that run at the same time. Multiprocessors come in groups whose sizes are even but no
-   * multiples of more: some are left over by clusters of 4.
+   * Blocks that run at the same time. SMs come in groups whose sizes are even but no multiples of
+   * more: some are left over by clusters of 4.
    */
   private int blocks(Decisions d, int minBlocks, int cluster) {
     if (cluster <= 2) {
@@ -294,7 +294,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             "stages", possible.reversed().stream().limit(5).mapToLong(Long::longValue).toArray()));
   }
 
-  /** Whether bulk copies can move the operands; otherwise blocks of a cluster share nothing. */
+  /** Whether TMA copies can move the operands; otherwise blocks of a cluster share nothing. */
   private boolean isBulk() {
     return HopperLimits.operandsProblem(workload) == null;
   }

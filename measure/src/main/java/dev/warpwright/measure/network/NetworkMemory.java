@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Inputs and outputs on a device, several sets of each: going through them moves three times the
- * second-level cache before one comes again. All programs of a network use the same.
+ * Inputs and outputs on a device, several sets of each: going through them moves three times the L2
+ * before one comes again. All programs of a network use the same.
  */
 final class NetworkMemory implements AutoCloseable {
   private static final byte POISON = (byte) 0xFF;

@@ -73,7 +73,7 @@ final class OrderKernels {
             Locale.ROOT, "tile=%s: no kernel for %s: %s", tiling.text(), target.name(), problem));
   }
 
-  /** Whether as many blocks as are meant to share a multiprocessor have registers enough. */
+  /** Whether as many blocks as are meant to share an SM have registers enough. */
   static boolean fitsRegisters(AmpereConfig config) {
     int sums = config.tileM() * config.tileN() / config.threads();
     int each = GpuTarget.REGISTERS_PER_SM / (config.threads() * config.minBlocks());

@@ -40,7 +40,7 @@ public record OrderMeasurement(
   /**
    * Of Nsight Compute, for one launch with cold caches.
    *
-   * @param l2Bytes that multiprocessors asked the second-level cache for
+   * @param l2Bytes that SMs asked L2 for
    * @param hitRate the part of them that it had
    */
   public record Counters(

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Which multiprocessor computed what, and when.
+ * Which SM computed what, and when.
  *
  * @param unit of the times
  * @param events in the order in which they began
@@ -39,7 +39,7 @@ public record Timeline(Unit unit, List<Event> events) {
    *
    * @param item its place in the order
    * @param block number of the block
-   * @param multiprocessor number of the multiprocessor
+   * @param multiprocessor number of the SM
    * @param begin from the first begin of all on
    * @param end on the same scale
    */
@@ -51,7 +51,7 @@ public record Timeline(Unit unit, List<Event> events) {
 
   /**
    * A timeline of what a {@link dev.warpwright.lower.gpu.TimelineProbe} recorded: rows of block,
-   * multiprocessor, begin and end.
+   * SM, begin and end.
    *
    * @param perItem rows for each work item: the blocks of a cluster
    * @throws IllegalStateException if a row is missing or impossible
@@ -86,14 +86,14 @@ public record Timeline(Unit unit, List<Event> events) {
     return events.stream().mapToLong(Event::end).max().orElse(0);
   }
 
-  /** How many multiprocessors took part. */
+  /** How many SMs took part. */
   public int multiprocessors() {
     return (int) events.stream().mapToInt(Event::multiprocessor).distinct().count();
   }
 
   /**
-   * The part of the time of the multiprocessors that took part in which none of their work items is
-   * computed, 0 to 1.
+   * The part of the time of the SMs that took part in which none of their work items is computed, 0
+   * to 1.
    */
   public double idle() {
     long[] until = new long[1 + events.stream().mapToInt(Event::multiprocessor).max().orElse(0)];

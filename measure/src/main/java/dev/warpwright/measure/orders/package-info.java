@@ -1,6 +1,6 @@
 /**
- * What orders of tiles cost on a device: time, counters of Nsight Compute, and which multiprocessor
- * computed which tile when.
+ * What orders of tiles cost on a device: time, counters of Nsight Compute, and which SM computed
+ * which tile when.
  *
  * <p>An {@link dev.warpwright.measure.orders.OrderMeasurer} answers: {@link
  * dev.warpwright.measure.orders.GpuOrderMeasurer} by the GPU of this machine, {@link

@@ -15,8 +15,8 @@ import java.util.Map;
 
 /**
  * Device memory of a run: several sets of inputs and outputs, so many that going through them in
- * turn moves more than three times the second-level cache before one comes again, and tables and
- * counters, which all sets share. Closing it frees all.
+ * turn moves more than three times L2 before one comes again, and tables and counters, which all
+ * sets share. Closing it frees all.
  */
 public final class BenchMemory implements AutoCloseable {
   private static final byte POISON = (byte) 0xFF;

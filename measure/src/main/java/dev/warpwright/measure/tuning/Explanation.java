@@ -78,7 +78,7 @@ public record Explanation(
    *
    * @param dramBytes read and written, by the order of tiles and a cache of the device's size; NaN
    *     for kernels without tiles, as is the next
-   * @param l2Bytes that blocks ask the second-level cache for, and write
+   * @param l2Bytes that blocks ask L2 for, and write
    * @param bankConflicts cycles of shared memory lost to bank conflicts, counted by the simulator;
    *     null if it was not possible
    * @param registers of a thread, by the compiler; null where none is installed

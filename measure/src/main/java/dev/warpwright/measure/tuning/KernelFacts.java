@@ -128,7 +128,7 @@ final class KernelFacts {
         new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
         shape.order,
         resident * model.multiprocessors(),
-        // Each half of the cache serves its multiprocessors.
+        // Each half of the cache serves its SMs.
         model.l2Bytes() / 2);
   }
 

@@ -23,7 +23,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
   /** Registers of a thread for operands, addresses and formulas. */
   private static final int OTHER_REGISTERS = 80;
 
-  /** Of a multiprocessor, each of which has its part of the registers. */
+  /** Of an SM, each of which has its part of the registers. */
   private static final int SCHEDULERS = 4;
 
   /** The same where operands are counted, too. */
@@ -42,7 +42,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
   /** Of shared memory, what the system takes of each block. */
   private static final int SHARED_OF_BLOCK = 1024;
 
-  /** Of a multiprocessor, so that some multiply while others wait. */
+  /** Of an SM, so that some multiply while others wait. */
   private static final int ENOUGH_WARPS = 8;
 
   /** Columns side by side over the threads. */
@@ -77,7 +77,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
     return list;
   }
 
-  /** Blocks on a multiprocessor, as registers and shared memory allow. */
+  /** Blocks on an SM, as registers and shared memory allow. */
   private long blocks(StageGroup group, GpuTarget target) {
     long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     long pitch = widest + 4;
@@ -125,8 +125,8 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
   }
 
   /**
-   * Blocks that a multiprocessor should hold as far as registers go. Without a number ptxas picks
-   * one by itself, and spills to reach it.
+   * Blocks that an SM should hold as far as registers go. Without a number ptxas picks one by
+   * itself, and spills to reach it.
    */
   public long minBlocks(StageGroup group) {
     if (columns == 0) {

@@ -16,7 +16,7 @@ public record HostTiling(int rows, boolean parallelRows) {
   /** Activations of so many rows stay close to a core while it goes through the layers. */
   private static final int LARGEST = 4 * MICRO_ROWS;
 
-  /** Weights of so many bytes stay in a core's second-level cache. */
+  /** Weights of so many bytes stay in a core's L2. */
   private static final long KEPT_BYTES = 1 << 20;
 
   /** Rows for which weights that do not stay in a cache are read once. */

@@ -23,7 +23,7 @@ public record Analysis(WorkloadParts workload, DeviceModel device, List<Line> li
       return part.times() * roofline.boundUs();
     }
 
-    /** Whether all that it reads and writes fits into the second-level cache. */
+    /** Whether all that it reads and writes fits into L2. */
     public boolean fitsL2() {
       return part.bytes() <= roofline.device().l2Bytes();
     }

@@ -21,7 +21,7 @@ import java.util.List;
  *
  * @param dramReadBytes that device memory delivers
  * @param dramWriteBytes that go there
- * @param l2Bytes that multiprocessors read from the second-level cache
+ * @param l2Bytes that SMs read from L2
  * @param timeUs predicted, of products, memory and cache together
  */
 public record ChainPrediction(
@@ -92,7 +92,7 @@ public record ChainPrediction(
             + Math.ceilDiv(shape.m(), tiling.m()) * (double) shape.n());
   }
 
-  /** The part of the multiprocessors' reads that the cache serves. */
+  /** The part of the SMs' reads that the cache serves. */
   public double hitRate() {
     return Math.clamp(1 - dramReadBytes / l2Bytes, 0, 1);
   }

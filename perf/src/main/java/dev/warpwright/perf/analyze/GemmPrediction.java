@@ -14,17 +14,17 @@ import dev.warpwright.target.DeviceModel;
  * What a product with these tiles in this order is predicted to cost on a device.
  *
  * @param tiles of the result
- * @param waves rounds of one tile on each multiprocessor, or cluster of them; tiles that share one
- *     share its rate, so they count as rounds one after the other; the last one may be short
+ * @param waves rounds of one tile on each SM, or cluster of them; tiles that share one share its
+ *     rate, so they count as rounds one after the other; the last one may be short
  * @param tail the part of these waves that goes into no result: the last one is short, tiles reach
  *     past the edge; 0 to 1
- * @param l2Bytes that multiprocessors read from the second-level cache
+ * @param l2Bytes that SMs read from L2
  * @param missedBytes of these, that they do not find in their half of the cache
  * @param dramReadBytes that device memory delivers
  * @param dramWriteBytes the result
  * @param computeUs for the products alone
  * @param memoryUs for device memory alone
- * @param l2Us for the second-level cache alone
+ * @param l2Us for L2 alone
  * @param timeUs predicted for all three together
  */
 public record GemmPrediction(
@@ -102,7 +102,7 @@ public record GemmPrediction(
     return dramReadBytes + dramWriteBytes;
   }
 
-  /** The part of the multiprocessors' reads that the second-level cache serves. */
+  /** The part of the SMs' reads that L2 serves. */
   public double hitRate() {
     return Math.clamp(1 - missedBytes / l2Bytes, 0, 1);
   }

@@ -16,19 +16,19 @@ import java.util.List;
 
 /**
  * Which bytes of a product come from device memory: all tiles that run at a time read their
- * operands along K in step, through a second-level cache that gives up what was used longest ago.
+ * operands along K in step, through an L2 that gives up what was used longest ago.
  *
  * <p>Two numbers are fitted to counters of an H200. Half of the cache counts, and a little more: it
- * has two parts, and each keeps its own copy of what its multiprocessors read. And blocks drift
- * apart: by up to a fifth of a tile where a block ends with its tile, half as much where blocks
- * stay; but no further than in the longest tiles that were measured, since who is behind finds in
- * the cache what others fetched, and catches up.
+ * has two parts, and each keeps its own copy of what its SMs read. And blocks drift apart: by up to
+ * a fifth of a tile where a block ends with its tile, half as much where blocks stay; but no
+ * further than in the longest tiles that were measured, since who is behind finds in the cache what
+ * others fetched, and catches up.
  *
  * <p>Where K is long, no tile finds anything of the one before it, so that each step along K costs
  * as much as the others: only a part is played, and the whole is as many times more.
  */
 final class L2Model {
-  /** Spreads multiprocessors over the halves: their numbers do not tell which half is near. */
+  /** Spreads SMs over the halves: their numbers do not tell which half is near. */
   private static final int SPREAD = 0x9E3779B9;
 
   /** Elements along K that are one access; if they were more, fewer tiles would share them. */

@@ -25,7 +25,7 @@ public final class MeasuredOrders {
   /**
    * One combination, the mean of its launches, with cold caches.
    *
-   * @param l2Bytes that multiprocessors asked the second-level cache for
+   * @param l2Bytes that SMs asked L2 for
    * @param hitRate the part of them that it had
    */
   public record Row(

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param times how often it occurs
  * @param flops of one occurrence
  * @param bytes of one occurrence: inputs and outputs, each once
- * @param l2Bytes that multiprocessors read from and write to the second-level cache, tiled as usual
- *     kernels are; of a product it depends on its tiles, so it is 0 here
+ * @param l2Bytes that SMs read from and write to L2, tiled as usual kernels are; of a product it
+ *     depends on its tiles, so it is 0 here
  * @param gemm the product that it is, if it is one
  * @param vanishes whether it is there only as long as its neighbours are not fused
  */

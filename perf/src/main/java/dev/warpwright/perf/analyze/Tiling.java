@@ -8,13 +8,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How a kernel cuts a product: tiles of {@code m} × {@code n}, of which so many run on a
- * multiprocessor at a time.
+ * How a kernel cuts a product: tiles of {@code m} × {@code n}, of which so many run on a SM at a
+ * time.
  *
  * @param m rows of a tile, of a cluster's where blocks of a cluster share operands
  * @param n columns of a tile
  * @param multiprocessors that compute one tile together: the size of a cluster
- * @param perMultiprocessor tiles at a time on one multiprocessor
+ * @param perMultiprocessor tiles at a time on one SM
  */
 public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
   private static final Pattern TEXT = Pattern.compile("(\\d{1,4})x(\\d{1,4})");
@@ -42,8 +42,8 @@ public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
   }
 
   /**
-   * A tile with as many beside it on a multiprocessor as registers usually allow: f32 sums of 128 ×
-   * 256 take all of them; larger tiles take a cluster of two.
+   * A tile with as many beside it on an SM as registers usually allow: f32 sums of 128 × 256 take
+   * all of them; larger tiles take a cluster of two.
    */
   public static Tiling of(int m, int n) {
     long elements = (long) m * n;

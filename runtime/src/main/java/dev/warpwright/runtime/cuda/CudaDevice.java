@@ -14,7 +14,7 @@ import java.util.UUID;
  * @param minor of the compute capability
  * @param multiprocessors SMs
  * @param memoryBytes global memory
- * @param l2Bytes second-level cache
+ * @param l2Bytes L2
  * @param maxSharedPerBlock bytes of shared memory that one block can ask for, static and dynamic
  *     together
  * @param clockKhz the SMs' highest clock

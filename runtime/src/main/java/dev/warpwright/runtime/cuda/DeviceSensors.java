@@ -72,7 +72,7 @@ public final class DeviceSensors {
     }
   }
 
-  /** The multiprocessors' clock now; 0 if it cannot be read. */
+  /** The SMs' clock now; 0 if it cannot be read. */
   public int clockMhz() {
     return read(clock, CLOCK_SM);
   }

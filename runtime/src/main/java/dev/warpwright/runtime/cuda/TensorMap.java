@@ -11,7 +11,7 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The 128 bytes that tell the bulk copy engine (from compute capability 9.0 on) where a tensor lies
+ * The 128 bytes that tell the TMA copy engine (from compute capability 9.0 on) where a tensor lies
  * and how it is cut into boxes. Passed to kernels by value; it holds nothing on the device.
  */
 public final class TensorMap {

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A tensor in global memory and the boxes that bulk copies move. Dimension 0 is the innermost,
- * whose elements are contiguous. There is no interleaving.
+ * A tensor in global memory and the boxes that TMA copies move. Dimension 0 is the innermost, whose
+ * elements are contiguous. There is no interleaving.
  *
  * @param type of the elements
  * @param dims elements in each of one to five dimensions, 1 to 2³²
@@ -16,7 +16,7 @@ import java.util.List;
  *     bytes, and no longer than the swizzle's span
  * @param elementStrides which elements a box takes in each dimension, 1 to 8: 1 takes every one
  * @param swizzle how a box is permuted in shared memory
- * @param l2Promotion how much the second-level cache fetches at once
+ * @param l2Promotion how much L2 fetches at once
  * @param outOfBounds what a copy delivers for elements outside the tensor
  */
 public record TensorMapSpec(
@@ -30,7 +30,7 @@ public record TensorMapSpec(
     OutOfBounds outOfBounds) {
   private static final int ALIGNMENT = 16;
 
-  /** Bytes of a line of the second-level cache. */
+  /** Bytes of a line of L2. */
   private static final int LINE = 128;
 
   /** An element type, with the number that the driver gives it. */
@@ -116,7 +116,7 @@ public record TensorMapSpec(
     }
   }
 
-  /** How much the second-level cache fetches at once. */
+  /** How much L2 fetches at once. */
   public enum L2Promotion {
     NONE(0),
     B64(1),

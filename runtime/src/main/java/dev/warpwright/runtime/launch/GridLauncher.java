@@ -29,7 +29,7 @@ import java.util.Map;
 
 /**
  * How a grid kernel is launched: its arguments in the order of its printed function, the tensor
- * maps of its bulk copies behind them, and the shape of the launch. Clusters need nothing here, the
+ * maps of its TMA copies behind them, and the shape of the launch. Clusters need nothing here, the
  * printed function declares them.
  *
  * @param kernel what was printed and compiled
@@ -49,7 +49,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
    *
    * @param buffers for each buffer parameter of the kernel, memory of at least its size
    * @param scalars the value of each scalar parameter
-   * @throws IllegalArgumentException if one is missing, or memory does not suit a bulk copy
+   * @throws IllegalArgumentException if one is missing, or memory does not suit a TMA copy
    */
   public CudaLaunch prepare(Map<Buffer, CudaBuffer> buffers, Map<Var, Long> scalars) {
     List<KernelArgument> arguments = new ArrayList<>();
@@ -90,7 +90,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
     return new Dim3(extent[0], extent[1], extent[2]);
   }
 
-  /** What the driver is told of a matrix that bulk copies move. */
+  /** What the driver is told of a matrix that TMA copies move. */
   static TensorMapSpec tensor(TensorMaps.Spec map, Map<Var, Long> scalars) {
     Buffer global = map.global();
     List<Long> shape =

@@ -17,7 +17,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The intrinsics of sm_90a. Tensor maps and matrix descriptors are no operands: bulk copies and
+ * The intrinsics of sm_90a. Tensor maps and matrix descriptors are no operands: TMA copies and
  * products name elements of buffers, and {@link dev.warpwright.target.intrinsic.TensorMaps} and
  * {@link dev.warpwright.target.MatrixDescriptor} derive the rest from the buffers' layouts.
  */
@@ -50,7 +50,7 @@ public final class HopperIntrinsics {
           BARRIER);
 
   /**
-   * {@code (barrier, bytes)}: one arrival, and so many bytes that bulk copies will deliver in this
+   * {@code (barrier, bytes)}: one arrival, and so many bytes that TMA copies will deliver in this
    * phase.
    */
   public static final TargetIntrinsic MBARRIER_ARRIVE_EXPECT_TX =
@@ -90,7 +90,7 @@ public final class HopperIntrinsics {
           BARRIER,
           i32("parity"));
 
-  /** Makes fresh barriers visible to the cluster and to bulk copies. */
+  /** Makes fresh barriers visible to the cluster and to TMA copies. */
   public static final TargetIntrinsic FENCE_MBARRIER_INIT =
       add(
           "fence.mbarrier_init",
@@ -98,11 +98,11 @@ public final class HopperIntrinsics {
           Unit.MBARRIER,
           HopperWrappers.FENCE_MBARRIER_INIT);
 
-  /** Orders the thread's writes to shared memory before later reads by bulk copies and products. */
+  /** Orders the thread's writes to shared memory before later reads by TMA copies and products. */
   public static final TargetIntrinsic FENCE_PROXY_ASYNC =
       add("fence.proxy.async", Collective.THREAD, Unit.PROXY, HopperWrappers.FENCE_PROXY_ASYNC);
 
-  /** Orders ordinary accesses to global memory against bulk copies of it. */
+  /** Orders ordinary accesses to global memory against TMA copies of it. */
   public static final TargetIntrinsic FENCE_PROXY_ASYNC_GLOBAL =
       add(
           "fence.proxy.async.global",

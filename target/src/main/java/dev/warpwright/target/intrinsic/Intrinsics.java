@@ -239,11 +239,11 @@ public final class Intrinsics {
   public static final TargetIntrinsic UNPACK_HIGH_BF16X2 =
       unpack("unpack.high.bf16x2", pair -> Float.intBitsToFloat(pair & 0xFFFF0000));
 
-  /** The number of the multiprocessor that the thread runs on. */
+  /** The number of the SM that the thread runs on. */
   public static final TargetIntrinsic SM_ID =
       clock("sm.id", Type.U32, CudaWrappers.SM_ID, "PTX ISA, %smid");
 
-  /** Nanoseconds that pass alike on all multiprocessors; how often they are counted is not said. */
+  /** Nanoseconds that pass alike on all SMs; how often they are counted is not said. */
   public static final TargetIntrinsic GLOBAL_TIMER =
       clock("global.timer", Type.of(DType.U64), CudaWrappers.GLOBAL_TIMER, "PTX ISA, %globaltimer");
 

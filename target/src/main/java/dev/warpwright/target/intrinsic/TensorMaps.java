@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The tensor maps that a kernel's bulk copies need, derived from the buffers' shapes and layouts.
+ * The tensor maps that a kernel's TMA copies need, derived from the buffers' shapes and layouts.
  * The printed kernel takes them as parameters behind its own, in this order; who launches it
  * encodes them for the pointers at hand.
  *
@@ -40,7 +40,7 @@ public record TensorMaps(List<Spec> maps) {
   /**
    * The maps of a kernel.
    *
-   * @throws UserError if a bulk copy cannot be described by a map; the message says which and why
+   * @throws UserError if a TMA copy cannot be described by a map; the message says which and why
    */
   public static TensorMaps of(Kernel kernel) {
     List<Spec> specs = new ArrayList<>();

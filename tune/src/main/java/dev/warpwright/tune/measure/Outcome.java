@@ -8,7 +8,7 @@ public sealed interface Outcome {
    * @param timeUs median of its time, in microseconds
    * @param spread what repeating the measurement changes, as a part of the time
    * @param relError ‖out − reference‖ / ‖reference‖
-   * @param clockMhz clock of the multiprocessors while it was measured; 0 if unknown
+   * @param clockMhz clock of the SMs while it was measured; 0 if unknown
    * @param temperature of the device in °C; 0 if unknown
    */
   record Measured(double timeUs, double spread, double relError, int clockMhz, int temperature)
