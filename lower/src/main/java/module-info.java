@@ -4,11 +4,8 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.threads;
 
   exports dev.warpwright.lower.flow;
-  exports dev.warpwright.lower.gpu;
-  exports dev.warpwright.lower.host;
-  exports dev.warpwright.lower.pass;
-  exports dev.warpwright.lower.simt;
   exports dev.warpwright.lower.tile;
 }

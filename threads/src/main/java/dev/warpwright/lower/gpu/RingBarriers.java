@@ -3,10 +3,8 @@ package dev.warpwright.lower.gpu;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
@@ -37,22 +35,6 @@ public record RingBarriers(Buffer full, Buffer empty, long stages, int consumers
   public RingBarriers ofCluster() {
     return new RingBarriers(
         full, empty.withScope(Scope.SHARED_CLUSTER), stages, consumers, producers);
-  }
-
-  /** Makes the barriers; one thread's code. */
-  public Stmt init() {
-    return Stmts.seq(
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "s",
-            stages,
-            s ->
-                Stmts.seq(
-                    Exprs.evaluate(
-                        HopperIntrinsics.MBARRIER_INIT, address(full, s), Exprs.i32(producers)),
-                    Exprs.evaluate(
-                        HopperIntrinsics.MBARRIER_INIT, address(empty, s), Exprs.i32(consumers)))),
-        Exprs.evaluate(HopperIntrinsics.FENCE_MBARRIER_INIT));
   }
 
   /** The stage of a step, counted over all work items. */

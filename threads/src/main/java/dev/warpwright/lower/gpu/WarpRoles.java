@@ -44,11 +44,6 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
     return (int) consumers;
   }
 
-  public static WarpRoles of(Attrs attrs, int accumulators, boolean copying) {
-    long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
-    return new WarpRoles(consumers(attrs), (int) minBlocks, accumulators, copying);
-  }
-
   /** Registers of 32 bits in which a thread holds its part of a fragment. */
   public static int registers(Buffer fragment, FragmentLayout layout) {
     return Math.ceilDiv(layout.registers() * fragment.dtype().bytes(), 4);

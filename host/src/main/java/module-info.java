@@ -1,0 +1,10 @@
+module dev.warpwright.host {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.text;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.threads;
+
+  exports dev.warpwright.lower.host;
+}
