@@ -236,7 +236,7 @@ final class CudaExportTest {
     once.forEach((name, bytes) -> assertThat(again.get(name)).as(name).isEqualTo(bytes));
   }
 
-  /** Python and make read what is for them; names that they reserve get an underscore. */
+  /** Python and make read what is for them; names that they reserve get a prefix. */
   @Test
   void pythonAndMakeReadTheirFiles(@TempDir Path folder) throws IOException, InterruptedException {
     assumeTrue(isThere("python3") && isThere("make"), "python3 or make is not installed");
@@ -254,9 +254,9 @@ final class CudaExportTest {
     run(List.of("python3", "-m", "py_compile", "torch_op.py", "__init__.py"), folder);
     run(List.of("make", "-n", "all", "check", "clean"), folder);
     assertThat(text(files, "torch_op.py"))
-        .contains("custom_op(\"warpwright::lambda_\"")
-        .contains("@lambda_.register_fake");
-    assertThat(text(files, "Makefile")).contains("lambda_: main.cu kernel.cuh\n\t$(NVCC)");
+        .contains("custom_op(\"warpwright::op_lambda\"")
+        .contains("@op_lambda.register_fake");
+    assertThat(text(files, "Makefile")).contains("op_lambda: main.cu kernel.cuh\n\t$(NVCC)");
     assertThat(text(files, "README.md"))
         .contains("| `x` | `const f16*` | input, M * 64 elements |")
         .contains("| `constants` | `const void*` | `constants.bin` in the GPU's memory |");

@@ -60,7 +60,7 @@ final class ProjectText {
    */
   static String name(String text) {
     String name = HostText.identifier(text);
-    return PYTHON.contains(name) ? name + "_" : name;
+    return PYTHON.contains(name) ? "op_" + name : name;
   }
 
   static String cmake(Exported exported) {

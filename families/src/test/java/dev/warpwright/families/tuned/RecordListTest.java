@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.RecordList;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -11,8 +13,6 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.workload.WorkloadKey;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Applications look records up in a list, the tuner in SQLite: both answer the same. */
@@ -45,7 +45,7 @@ class RecordListTest {
               new Environment(e.target(), device, "12.9", e.toolkit(), e.generator()),
               r.point(),
               r.sourceHash(),
-              i % 5 == 0 ? records.get(39 - i % 39).outcome() : r.outcome(),
+              again(r.outcome(), i),
               r.at().plusSeconds(i % 4 - 1)));
     }
     try (TuningDatabase database = TuningDatabase.inMemory()) {
@@ -54,12 +54,21 @@ class RecordListTest {
     }
   }
 
+  /** No two times are equal: which of two equals is the fastest, a database does not say. */
+  private static Outcome again(Outcome outcome, int i) {
+    return i % 5 != 0 && outcome instanceof Outcome.Measured m
+        ? new Outcome.Measured(
+            m.timeUs() * (0.9 + 0.011 * i), m.spread(), m.relError(), m.clockMhz(), m.temperature())
+        : new Outcome.Failed(FailureReason.WRONG, "wrong since");
+  }
+
   private static void assertSame(
       RecordList list, TuningDatabase database, List<TuningRecord> records) {
     assertThat(records).hasSizeGreaterThan(50);
-    Set<WorkloadKey> workloads =
-        records.stream().map(TuningRecord::workload).collect(Collectors.toSet());
-    for (WorkloadKey workload : workloads) {
+    List<WorkloadKey> workloads = records.stream().map(TuningRecord::workload).distinct().toList();
+    // Some, for the database takes milliseconds to answer.
+    for (int i = 0; i < workloads.size(); i += Math.max(1, workloads.size() / 12)) {
+      WorkloadKey workload = workloads.get(i);
       for (String target : List.of("sm_90a", "sm_80")) {
         assertThat(list.tried(workload, target)).isEqualTo(database.tried(workload, target));
         for (String device : List.of(DEVICE, "Another", "")) {
@@ -69,7 +78,7 @@ class RecordListTest {
         }
       }
     }
-    WorkloadKey some = workloads.iterator().next();
+    WorkloadKey some = workloads.getFirst();
     assertThat(list.nearest(some, "sm_90a", 8)).isEqualTo(database.nearest(some, "sm_90a", 8));
   }
 
