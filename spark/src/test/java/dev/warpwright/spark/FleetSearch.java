@@ -26,6 +26,8 @@ final class FleetSearch {
     settings.put("spark.warpwright.silence", silence);
     settings.put("spark.warpwright.anchor.seconds", "0");
     settings.put("spark.warpwright.drift", "0.5");
+    // On a busy machine executors take their time to start.
+    settings.put("spark.warpwright.start.seconds", "240");
     settings.put("spark.executorEnv." + FakeHost.FOLDER, folder.toString());
     settings.put(
         "spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
