@@ -41,7 +41,8 @@ public final class SparkFleetProvider implements FleetProvider {
     if (!where.equals(SUBMIT)) {
       conf.setMaster(where);
     } else if (!conf.contains("spark.master")) {
-      throw new UserError("--on submit: not started by spark-submit; give the master, as spark://host:7077");
+      throw new UserError(
+          "--on submit: not started by spark-submit; give the master, as spark://host:7077");
     }
     String master = conf.get("spark.master");
     int executors = prepare(conf, master);
@@ -74,8 +75,7 @@ public final class SparkFleetProvider implements FleetProvider {
     conf.set("spark.plugins", FleetPlugin.class.getName());
     // A task waits for the executor it is for, however busy: times are compared within one device.
     conf.setIfMissing("spark.locality.wait", "1h");
-    conf.set(
-        EXECUTOR_OPTIONS, (conf.get(EXECUTOR_OPTIONS, "") + " " + JAVA_OPTIONS).strip());
+    conf.set(EXECUTOR_OPTIONS, (conf.get(EXECUTOR_OPTIONS, "") + " " + JAVA_OPTIONS).strip());
     Matcher cluster = CLUSTER.matcher(master);
     if (master.startsWith("local") && !cluster.matches()) {
       conf.setIfMissing("spark.ui.enabled", "false");
@@ -99,8 +99,8 @@ public final class SparkFleetProvider implements FleetProvider {
 
   /**
    * Spark's workers start executors from an installation, with a folder of jars, and refuse where
-   * there is none; but for the variable that Spark's own tests set. Here executors get the class path
-   * of this process.
+   * there is none; but for the variable that Spark's own tests set. Here executors get the class
+   * path of this process.
    */
   private static void onThisMachine(SparkConf conf) {
     conf.setIfMissing("spark.executor.extraClassPath", System.getProperty("java.class.path"));

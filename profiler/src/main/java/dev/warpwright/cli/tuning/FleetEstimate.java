@@ -46,9 +46,7 @@ final class FleetEstimate {
       lines.add(
           line(
               "  %-10s %9.0f trials/s, busy for %3.0f %%",
-              limit.getKey(),
-              limit.getValue(),
-              100 * cost.trialsPerSecond() / limit.getValue()));
+              limit.getKey(), limit.getValue(), 100 * cost.trialsPerSecond() / limit.getValue()));
     }
     lines.add(
         line(
