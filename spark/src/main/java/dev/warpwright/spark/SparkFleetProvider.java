@@ -24,7 +24,6 @@ public final class SparkFleetProvider implements FleetProvider {
       "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
           + " --sun-misc-unsafe-memory-access=allow";
   private static final String START = "spark.warpwright.start.seconds";
-  private static final String LOGGING = "log4j2.configurationFile";
 
   @Override
   public boolean takes(String where) {
@@ -33,9 +32,6 @@ public final class SparkFleetProvider implements FleetProvider {
 
   @Override
   public Fleet open(String where, Map<String, String> settings, Consumer<String> log) {
-    if (System.getProperty(LOGGING) == null) {
-      System.setProperty(LOGGING, "warpwright-log4j2.properties");
-    }
     SparkConf conf = new SparkConf();
     settings.forEach(conf::set);
     if (!where.equals(SUBMIT)) {

@@ -42,7 +42,7 @@ final class FleetTest {
   private static final int BATCH = 6;
   private static final long SEED = Long.getLong("seed", System.nanoTime() & 0xffff);
   private static final int KILLS = Integer.getInteger("kills", 3);
-  private static final int TRIALS = 40 + 20 * KILLS;
+  private static final int TRIALS = Math.min(220, 40 + 20 * KILLS);
 
   @TempDir private static Path folder;
   private static Fleet fleet;
