@@ -35,7 +35,9 @@ final class ExecutorStation {
   private static final Set<FailureReason> SUSPICIOUS =
       EnumSet.of(FailureReason.WRONG, FailureReason.FAULT, FailureReason.HANG, FailureReason.CRASH);
 
-  /** The GPU of an executor that Spark has given none, unless the next one is in its environment. */
+  /**
+   * The GPU of an executor that Spark has given none, unless the next one is in its environment.
+   */
   static final String GPU = "spark.warpwright.gpu";
 
   private static final String GPU_VARIABLE = "WARPWRIGHT_GPU";
@@ -275,8 +277,7 @@ final class ExecutorStation {
 
   private static FleetHost.Device device(FleetBatch batch) {
     return new FleetHost.Device(
-        new Environment(batch.target(), "", "", "", ""),
-        batch.multiprocessors());
+        new Environment(batch.target(), "", "", "", ""), batch.multiprocessors());
   }
 
   private Candidate candidate(FleetBatch batch, FleetHost.Device device, int index) {
@@ -294,7 +295,8 @@ final class ExecutorStation {
     anchored = System.nanoTime();
     return switch (outcome) {
       case Outcome.Failed failed ->
-          Optional.of("its anchor kernel fails: " + failed.reason().text() + ", " + failed.message());
+          Optional.of(
+              "its anchor kernel fails: " + failed.reason().text() + ", " + failed.message());
       case Outcome.Measured measured -> {
         fastestAnchorUs = Math.min(fastestAnchorUs, measured.timeUs());
         yield measured.timeUs() <= fastestAnchorUs * (1 + settings.drift())

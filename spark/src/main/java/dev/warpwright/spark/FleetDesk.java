@@ -20,9 +20,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's books: which executors there are, which of them measures what, what is under way, and
- * how often a host has spoilt a task. A host that has done so as often as the settings say gets no
- * more work; so does an executor that does not answer, until it does.
+ * The driver's books: which executors there are, which of them measures what, what is under way,
+ * and how often a host has spoilt a task. A host that has done so as often as the settings say gets
+ * no more work; so does an executor that does not answer, until it does.
  *
  * <p>All candidates of a workload go to one executor, as long as it lives and is healthy: times are
  * compared within one device.
@@ -189,7 +189,9 @@ final class FleetDesk {
     }
   }
 
-  /** Which candidates the executor shall take: none if it is not to be trusted or lacks a device. */
+  /**
+   * Which candidates the executor shall take: none if it is not to be trusted or lacks a device.
+   */
   private String begin(FleetMessage.Begin begin, @Nullable Work work) {
     Member member = members.get(begin.executor());
     if (work == null || member == null || !isTrusted(member)) {
@@ -263,8 +265,7 @@ final class FleetDesk {
    *
    * @return empty if there was none as long as patience lasts
    */
-  synchronized Optional<Chosen> choose(Work work, boolean compileOnly)
-      throws InterruptedException {
+  synchronized Optional<Chosen> choose(Work work, boolean compileOnly) throws InterruptedException {
     long end = System.nanoTime() + (long) (settings.patience() * 1e9);
     String home = home(work.environment, work.batch.workload());
     while (true) {
@@ -402,7 +403,10 @@ final class FleetDesk {
       }
     }
     return counts.entrySet().stream()
-        .map(e -> new Fleet.Kind(e.getKey().environment(), e.getKey().multiprocessors(), e.getValue()))
+        .map(
+            e ->
+                new Fleet.Kind(
+                    e.getKey().environment(), e.getKey().multiprocessors(), e.getValue()))
         .toList();
   }
 
@@ -419,7 +423,8 @@ final class FleetDesk {
                     count >= settings.strikes() ? " and was left alone" : "",
                     reasons.get(host))));
     if (lost > 0) {
-      lines.add(lost + " executors ended before the fleet did; their work was done again elsewhere");
+      lines.add(
+          lost + " executors ended before the fleet did; their work was done again elsewhere");
     }
     return lines;
   }

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an executor does on its machine. The class is named by the setting {@link FleetSettings#HOST}
- * and has a constructor without parameters.
+ * What an executor does on its machine. The class is named by the setting {@link
+ * FleetSettings#HOST} and has a constructor without parameters.
  */
 public interface FleetHost {
   /** A device of an executor. */

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What executors tell the driver. On the wire it is an array of strings: the class loader that reads
- * it may be another one than the application's.
+ * What executors tell the driver. On the wire it is an array of strings: the class loader that
+ * reads it may be another one than the application's.
  */
 sealed interface FleetMessage {
   /** An executor has started. {@code device} is null where there is none. */

@@ -18,8 +18,7 @@ final class GpuDescription {
         new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8)) {
       TuningDevice device = TuningDevice.find();
       Environment e = device.environment();
-      List.of(e.target(), e.device(), e.driver(), e.toolkit(), e.generator())
-          .forEach(out::println);
+      List.of(e.target(), e.device(), e.driver(), e.toolkit(), e.generator()).forEach(out::println);
       out.println(device.multiprocessors());
     } catch (DeviceError e) {
       System.err.println("warpwright: " + e.getMessage());

@@ -56,8 +56,7 @@ public final class GpuHost implements FleetHost {
       if (!process.waitFor(DEVICE_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException("the GPU does not answer within " + DEVICE_SECONDS + " s");
       }
-      List<String> lines =
-          new String(out.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+      List<String> lines = new String(out.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
       if (process.exitValue() != 0 || lines.size() != 6) {
         throw new IOException(
             lines.isEmpty() ? "exit code " + process.exitValue() : lines.getLast());

@@ -21,9 +21,9 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag;
 
 /**
- * Executors of a Spark application. A task is a job of one partition that prefers the executor which
- * {@link FleetDesk} has chosen; what is unfinished when its executor dies, hangs or turns out to be
- * sick goes to another one.
+ * Executors of a Spark application. A task is a job of one partition that prefers the executor
+ * which {@link FleetDesk} has chosen; what is unfinished when its executor dies, hangs or turns out
+ * to be sick goes to another one.
  */
 final class SparkFleet implements Fleet {
   /** So often work is begun before its candidates are given up. */
@@ -150,10 +150,11 @@ final class SparkFleet implements Fleet {
         CollectionConverters.asScala(
                 List.of(new Tuple2<>(batch, CollectionConverters.asScala(List.of(place)).toSeq())))
             .toSeq();
-    context.sc().setJobDescription((batch.compileOnly() ? "compile " : "measure ") + batch.workload());
+    context
+        .sc()
+        .setJobDescription((batch.compileOnly() ? "compile " : "measure ") + batch.workload());
     context.sc().setInterruptOnCancel(true);
-    return new JavaRDD<>(context.sc().makeRDD(parts, tag), tag)
-        .foreachAsync(ExecutorStation::work);
+    return new JavaRDD<>(context.sc().makeRDD(parts, tag), tag).foreachAsync(ExecutorStation::work);
   }
 
   @Override

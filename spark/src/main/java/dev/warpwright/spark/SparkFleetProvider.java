@@ -24,7 +24,6 @@ public final class SparkFleetProvider implements FleetProvider {
       "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
           + " --sun-misc-unsafe-memory-access=allow";
   private static final String START = "spark.warpwright.start.seconds";
-  private static final String LOGGING = "log4j2.configurationFile";
 
   @Override
   public boolean takes(String where) {
@@ -33,15 +32,13 @@ public final class SparkFleetProvider implements FleetProvider {
 
   @Override
   public Fleet open(String where, Map<String, String> settings, Consumer<String> log) {
-    if (System.getProperty(LOGGING) == null) {
-      System.setProperty(LOGGING, "warpwright-log4j2.properties");
-    }
     SparkConf conf = new SparkConf();
     settings.forEach(conf::set);
     if (!where.equals(SUBMIT)) {
       conf.setMaster(where);
     } else if (!conf.contains("spark.master")) {
-      throw new UserError("--on submit: not started by spark-submit; give the master, as spark://host:7077");
+      throw new UserError(
+          "--on submit: not started by spark-submit; give the master, as spark://host:7077");
     }
     String master = conf.get("spark.master");
     int executors = prepare(conf, master);
@@ -74,8 +71,7 @@ public final class SparkFleetProvider implements FleetProvider {
     conf.set("spark.plugins", FleetPlugin.class.getName());
     // A task waits for the executor it is for, however busy: times are compared within one device.
     conf.setIfMissing("spark.locality.wait", "1h");
-    conf.set(
-        EXECUTOR_OPTIONS, (conf.get(EXECUTOR_OPTIONS, "") + " " + JAVA_OPTIONS).strip());
+    conf.set(EXECUTOR_OPTIONS, (conf.get(EXECUTOR_OPTIONS, "") + " " + JAVA_OPTIONS).strip());
     Matcher cluster = CLUSTER.matcher(master);
     if (master.startsWith("local") && !cluster.matches()) {
       conf.setIfMissing("spark.ui.enabled", "false");
@@ -99,8 +95,8 @@ public final class SparkFleetProvider implements FleetProvider {
 
   /**
    * Spark's workers start executors from an installation, with a folder of jars, and refuse where
-   * there is none; but for the variable that Spark's own tests set. Here executors get the class path
-   * of this process.
+   * there is none; but for the variable that Spark's own tests set. Here executors get the class
+   * path of this process.
    */
   private static void onThisMachine(SparkConf conf) {
     conf.setIfMissing("spark.executor.extraClassPath", System.getProperty("java.class.path"));

@@ -31,8 +31,7 @@ final class SparkMeasurer implements Measurer {
 
   private record Pending(Candidate candidate, CompletableFuture<Trial> promise) {}
 
-  SparkMeasurer(
-      SparkFleet fleet, Fleet.Kind kind, WorkloadKey workload, boolean free, int size) {
+  SparkMeasurer(SparkFleet fleet, Fleet.Kind kind, WorkloadKey workload, boolean free, int size) {
     this.fleet = fleet;
     this.kind = kind;
     this.workload = workload;

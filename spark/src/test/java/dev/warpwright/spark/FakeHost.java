@@ -25,8 +25,8 @@ import java.util.stream.LongStream;
 import org.apache.spark.SparkEnv;
 
 /**
- * A machine with a simulated GPU, whose worker is {@link FakeWorker}. Each executor counts as a host
- * of its own. Files in the folder {@link #FOLDER} say who behaves badly.
+ * A machine with a simulated GPU, whose worker is {@link FakeWorker}. Each executor counts as a
+ * host of its own. Files in the folder {@link #FOLDER} say who behaves badly.
  */
 public final class FakeHost implements FleetHost {
   static final String FOLDER = "FAKE_FLEET";

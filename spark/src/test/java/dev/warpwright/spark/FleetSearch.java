@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** A search on a fleet of {@link FakeHost}s, by itself the main class of a driver that is killed. */
+/**
+ * A search on a fleet of {@link FakeHost}s, by itself the main class of a driver that is killed.
+ */
 final class FleetSearch {
   private FleetSearch() {}
 
@@ -26,15 +28,17 @@ final class FleetSearch {
     settings.put("spark.warpwright.silence", silence);
     settings.put("spark.warpwright.anchor.seconds", "0");
     settings.put("spark.warpwright.drift", "0.5");
+    // On a busy machine executors take their time to start.
+    settings.put("spark.warpwright.start.seconds", "240");
     settings.put("spark.executorEnv." + FakeHost.FOLDER, folder.toString());
-    settings.put(
-        "spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    settings.put("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
     settings.put("spark.driver.host", "127.0.0.1");
     settings.put("spark.driver.bindAddress", "127.0.0.1");
     return settings;
   }
 
-  static Tuner tuner(Fleet fleet, Fleet.Kind kind, String name, TuningDatabase database, long seed) {
+  static Tuner tuner(
+      Fleet fleet, Fleet.Kind kind, String name, TuningDatabase database, long seed) {
     WorkloadKey key = WorkloadKey.parse("fake name=" + name);
     Space space = FakeHost.space();
     Proposals proposals = new Proposals();
@@ -52,10 +56,7 @@ final class FleetSearch {
     try (TuningDatabase database = TuningDatabase.open(Path.of(args[0]));
         Fleet fleet =
             new SparkFleetProvider()
-                .open(
-                    "local[1]",
-                    settings(FakeHost.folder(), "60"),
-                    System.err::println)) {
+                .open("local[1]", settings(FakeHost.folder(), "60"), System.err::println)) {
       List<Fleet.Kind> kinds = fleet.kinds();
       Tuner tuner = tuner(fleet, kinds.getFirst(), "local", database, 3);
       TuningProgress done = tuner.run(new Tuner.Limits(Integer.parseInt(args[1]), 300));

@@ -33,17 +33,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Searches on a Spark cluster of three executors on this machine, of which the first has no GPU and
- * two have simulated ones. The order matters only in that the first test sees all three as they were
- * started.
+ * two have simulated ones. The order matters only in that the first test sees all three as they
+ * were started.
  */
 @Timeout(300)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class FleetTest {
   private static final int BATCH = 6;
-  private static final long SEED =
-      Long.getLong("seed", System.nanoTime() & 0xffff);
+  private static final long SEED = Long.getLong("seed", System.nanoTime() & 0xffff);
   private static final int KILLS = Integer.getInteger("kills", 3);
-  private static final int TRIALS = 40 + 20 * KILLS;
+  private static final int TRIALS = Math.min(220, 40 + 20 * KILLS);
 
   @TempDir private static Path folder;
   private static Fleet fleet;
@@ -54,8 +53,7 @@ final class FleetTest {
   static void start() throws IOException, InterruptedException {
     System.out.println("seed " + SEED);
     Path script = folder.resolve("gpus");
-    Files.writeString(
-        script, "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"0\"]}'\n");
+    Files.writeString(script, "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"0\"]}'\n");
     assertThat(script.toFile().setExecutable(true)).isTrue();
     var settings = FleetSearch.settings(folder, "12");
     settings.put("spark.worker.resource.gpu.amount", "1");
@@ -122,7 +120,8 @@ final class FleetTest {
         .contains(new Outcome.Failed(FailureReason.COMPILE, "far away"));
     assertThat(FakeHost.measured(folder))
         .as("on one device, none twice")
-        .hasSize((int) records.stream().filter(r -> r.outcome() instanceof Outcome.Measured).count())
+        .hasSize(
+            (int) records.stream().filter(r -> r.outcome() instanceof Outcome.Measured).count())
         .extracting(line -> line.substring(line.indexOf(' ')))
         .containsOnly(FakeHost.measured(folder).getFirst().replaceAll("\\d+ ", " "));
   }
@@ -197,7 +196,8 @@ final class FleetTest {
     assertTrue(records("stalled"), 24);
     assertThat(fleet.remarks())
         .anySatisfy(
-            line -> assertThat(line).startsWith("host-" + executor + " ").contains("nothing heard"));
+            line ->
+                assertThat(line).startsWith("host-" + executor + " ").contains("nothing heard"));
   }
 
   @Test

@@ -90,8 +90,7 @@ public final class TaskScheduler {
       double time = time(now);
       if (now != null) {
         exhausted = made == 0;
-        gain =
-            made == 0 || Double.isInfinite(time) ? 0 : Math.max(0, (time - time(after)) / made);
+        gain = made == 0 || Double.isInfinite(time) ? 0 : Math.max(0, (time - time(after)) / made);
       }
       now = after;
       return made;
@@ -238,9 +237,7 @@ public final class TaskScheduler {
     }
     State best = null;
     for (State state : states) {
-      if (!state.running
-          && !state.done()
-          && (best == null || state.expected() > best.expected())) {
+      if (!state.running && !state.done() && (best == null || state.expected() > best.expected())) {
         best = state;
       }
     }

@@ -1,10 +1,17 @@
 package dev.warpwright.cli.tuning;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.Test;
+import dev.warpwright.base.UserError;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -122,5 +129,38 @@ final class TuneCommandTest {
           assertThat(background).as("no job is asked for").isTrue();
           throw new Background();
         });
+  }
+
+  private static TuneRequest together(String arguments) {
+    List<TuneRequest> requests = new ArrayList<>();
+    TuneCommand command = command(requests, false);
+    new CommandLine(command).parseArgs(arguments.split(" "));
+    command.perform(line -> {});
+    return requests.getFirst();
+  }
+
+  @Test
+  void linesOfAFileShareTheirTime(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("tasks"), "gemm MNK=256\ngemm MNK=512\n");
+    assertThat(together("--file " + file).together()).isEqualTo(TuneRequest.Together.NOT);
+    assertThat(together("--file " + file + " --seconds 90 --until 0.8").together())
+        .isEqualTo(new TuneRequest.Together(90, 0.8));
+    for (String wrong :
+        List.of(
+            "gemm MNK=256 --seconds 9",
+            "--file " + file + " --until 1.5",
+            "--file " + file + " --seconds -1",
+            "--file " + file + " --conf spark.cores.max=4")) {
+      assertThatThrownBy(() -> together(wrong)).isInstanceOf(UserError.class);
+    }
+  }
+
+  @Test
+  void whoLacksSparkIsToldHowToGetIt() {
+    assertThatThrownBy(
+            () -> together("gemm MNK=256 --on spark://there:7077 --db build/no-fleet.db"))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("warpwright-spark is not on the class path")
+        .hasMessageContaining("docs/fleet.md");
   }
 }

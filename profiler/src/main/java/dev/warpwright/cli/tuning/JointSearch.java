@@ -148,8 +148,7 @@ final class JointSearch {
   }
 
   /** The time of a part of the roofline; 0 if there is none for the product. */
-  private static double target(
-      GemmWorkload workload, Site site, DeviceModel device, double part) {
+  private static double target(GemmWorkload workload, Site site, DeviceModel device, double part) {
     Candidate any =
         TunedGemm.untuned(
             GemmSpace.of(
@@ -172,14 +171,12 @@ final class JointSearch {
         GemmWorkload workload = workloads.get(i);
         Tuner tuner = tuners.get(i);
         all.add(
-            threads.submit(
-                () -> new Found(workload, tuner, tuner.confirm(GemmTuning.CONFIRMED))));
+            threads.submit(() -> new Found(workload, tuner, tuner.confirm(GemmTuning.CONFIRMED))));
       }
       List<Found> found = new ArrayList<>();
       for (Future<Found> each : all) {
         found.add(each.get());
-        progress.say(
-            TuningView.result(found.getLast().workload(), found.getLast().progress()));
+        progress.say(TuningView.result(found.getLast().workload(), found.getLast().progress()));
       }
       return found;
     } catch (ExecutionException e) {

@@ -41,7 +41,10 @@ import picocli.CommandLine.Parameters;
           + " a plain block with a GELU. Of other networks: rows (or M); widths: inputs and each"
           + " layer's outputs; act: between the layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32;"
           + " seed: of its random weights and inputs. Bursts of 8 ms after a rest, and the fastest"
-          + " without rest."
+          + " without rest.",
+      "",
+      "fleet: what 'tune --on' would take on many GPUs, by assumptions that it prints; see"
+          + " docs/fleet-cost.md."
     })
 public final class PerfCommand extends Command {
   private static final int ROUNDS = 9;
@@ -53,7 +56,7 @@ public final class PerfCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn or a model's file.")
+      description = "gemm, mlp, ffn, a model's file, or fleet.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -122,6 +125,9 @@ public final class PerfCommand extends Command {
   public Report perform(Progress progress) {
     if (rounds < 5) {
       throw new UserError("--rounds " + rounds + ": at least 5");
+    }
+    if (what.equals("fleet") && file == null) {
+      return FleetEstimate.of(new KeyValues(arguments));
     }
     List<Products> tasks = new ArrayList<>();
     List<NetworkTask> whole = new ArrayList<>();

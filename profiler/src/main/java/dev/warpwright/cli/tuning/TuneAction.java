@@ -137,11 +137,11 @@ public final class TuneAction implements Action<TuneRequest> {
     List<Measurer> measurers = workers.start(here.target(), request.searches().size());
     try {
       return JointSearch.run(
-              request.searches(),
-              request.together(),
-              JointSearch.here(here, measurers),
-              database,
-              progress);
+          request.searches(),
+          request.together(),
+          JointSearch.here(here, measurers),
+          database,
+          progress);
     } finally {
       measurers.forEach(Measurer::close);
     }

@@ -198,7 +198,8 @@ public final class TuneCommand extends Command {
       throw new UserError("--conf " + settings.keySet().iterator().next() + ": for --on");
     }
     if (fleet != null && folder != null) {
-      throw new UserError("--out " + folder + ": for the GPU here; 'export' writes a winner's files");
+      throw new UserError(
+          "--out " + folder + ": for the GPU here; 'export' writes a winner's files");
     }
     return new TuneRequest.Together(seconds, until);
   }

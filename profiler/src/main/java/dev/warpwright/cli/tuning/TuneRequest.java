@@ -13,11 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param together how the searches share trials
  */
 public record TuneRequest(
-    List<Search> searches,
-    Path database,
-    @Nullable Path folder,
-    int rounds,
-    Together together) {
+    List<Search> searches, Path database, @Nullable Path folder, int rounds, Together together) {
   /**
    * How several searches share trials.
    *
@@ -34,8 +30,7 @@ public record TuneRequest(
   }
 
   /** Each search by itself. */
-  public TuneRequest(
-      List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+  public TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
     this(searches, database, folder, rounds, Together.NOT);
   }
 
