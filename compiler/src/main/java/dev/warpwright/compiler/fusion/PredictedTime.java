@@ -9,8 +9,8 @@ import java.util.Map;
 /**
  * A rough time of staged kernels, to choose between ways of cutting a network into kernels. Staged
  * tiles are bound by the latency of their copies: a block brings in so many bytes in a microsecond
- * whatever it computes, and blocks beyond the SMs wait. Good for ratios of an order of
- * magnitude, not for times.
+ * whatever it computes, and blocks beyond the SMs wait. Good for ratios of an order of magnitude,
+ * not for times.
  */
 final class PredictedTime {
   /**
