@@ -43,7 +43,9 @@ final class TuningCommandsTest {
     String block = "ffn M=3 D=32 H=48 gated=1 dtype=f16 ";
     assertThat(run(("plan " + block + "--target sm_90a --json").split(" "))).isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
-        .contains("\"model\": \"ffn\"", "\"rows\": 3", "\"precision\": \"f16\"");
+        .contains("\"model\": \"ffn\"", "\"rows\": 3", "\"precision\": \"f16\"")
+        .contains("\"strategy\": \"GEMM per layer\"", "\"fits\": true", "\"expectedUs\":")
+        .contains("on sm_90a warpgroups chain, whose GEMMs are faster");
     assertThat(run(("check " + block + "--schedules 1").split(" "))).isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
         .contains("rows=3", "compared with its graph", "no findings");
