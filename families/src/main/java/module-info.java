@@ -6,6 +6,7 @@ module dev.warpwright.families {
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.lower;
+  requires transitive dev.warpwright.host;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.tune;
 

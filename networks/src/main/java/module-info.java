@@ -7,6 +7,7 @@ module dev.warpwright.networks {
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.lower;
+  requires transitive dev.warpwright.host;
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.graph;
 

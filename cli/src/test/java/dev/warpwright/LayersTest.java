@@ -55,7 +55,8 @@ final class LayersTest {
           entry("tune", Set.of("base", "ir", "text", "workload")),
           entry(
               "families",
-              Set.of("base", "ir", "target", "workload", "schedule", "lower", "cuda", "tune")),
+              Set.of(
+                  "base", "ir", "target", "workload", "schedule", "lower", "host", "cuda", "tune")),
           entry(
               "measure",
               Set.of(
@@ -76,7 +77,16 @@ final class LayersTest {
           entry("graph", Set.of("base", "ir", "workload")),
           entry(
               "networks",
-              Set.of("base", "ir", "target", "workload", "schedule", "lower", "perf", "graph")),
+              Set.of(
+                  "base",
+                  "ir",
+                  "target",
+                  "workload",
+                  "schedule",
+                  "lower",
+                  "host",
+                  "perf",
+                  "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
           entry(
               "compiler",
@@ -390,6 +400,20 @@ final class LayersTest {
     assertThat(root.substring(root.indexOf("</dependencyManagement>")))
         .as("what every module depends on")
         .doesNotContain("slf4j");
+  }
+
+  /** Who imports the BOM may take any module; the fleet's is not on this class path. */
+  @Test
+  void theBomNamesEveryModule() throws IOException {
+    var names = new TreeSet<>(ARROWS.keySet());
+    names.add("spark");
+    String bom = Files.readString(Path.of("..", "bom", "pom.xml"));
+    assertThat(
+            Pattern.compile("<artifactId>warpwright-([a-z]+)</artifactId>")
+                .matcher(bom.substring(bom.indexOf("<dependencyManagement>")))
+                .results()
+                .map(m -> m.group(1)))
+        .containsExactlyInAnyOrderElementsOf(names);
   }
 
   private static Set<String> requires(List<ClassModel> classes) {
