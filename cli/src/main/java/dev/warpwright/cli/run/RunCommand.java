@@ -116,7 +116,11 @@ public final class RunCommand extends Command {
     }
     if (!arguments.isEmpty()) {
       throw new UserError(
-          arguments.getFirst() + ": for attention; '" + request.file() + "' is a file");
+          "'"
+              + arguments.getFirst()
+              + "': only attention takes more; '"
+              + request.file()
+              + "' is a file");
     }
     return action.perform(
         new RunRequest(
