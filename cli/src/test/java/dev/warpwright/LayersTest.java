@@ -402,20 +402,6 @@ final class LayersTest {
         .doesNotContain("slf4j");
   }
 
-  /** Who imports the BOM may take any module; the fleet's is not on this class path. */
-  @Test
-  void theBomNamesEveryModule() throws IOException {
-    var names = new TreeSet<>(ARROWS.keySet());
-    names.add("spark");
-    String bom = Files.readString(Path.of("..", "bom", "pom.xml"));
-    assertThat(
-            Pattern.compile("<artifactId>warpwright-([a-z]+)</artifactId>")
-                .matcher(bom.substring(bom.indexOf("<dependencyManagement>")))
-                .results()
-                .map(m -> m.group(1)))
-        .containsExactlyInAnyOrderElementsOf(names);
-  }
-
   private static Set<String> requires(List<ClassModel> classes) {
     return classes.stream()
         .flatMap(c -> c.findAttribute(Attributes.module()).stream())
