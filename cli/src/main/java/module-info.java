@@ -26,6 +26,8 @@ module dev.warpwright.cli {
 
   exports dev.warpwright.cli;
 
+  opens dev.warpwright.cli.accept to
+      info.picocli;
   opens dev.warpwright.cli.explore to
       info.picocli;
   opens dev.warpwright.cli.ladder to

@@ -1,6 +1,6 @@
 /**
- * The commands about kernels: tune, perf, accept, explain, db, kernel, check, jobs and devices; and
- * what all commands share, options and reports.
+ * The commands about kernels: tune, perf, explain, db, kernel, check, jobs and devices; and what
+ * all commands share, options and reports.
  */
 module dev.warpwright.profiler {
   requires info.picocli;
@@ -27,7 +27,6 @@ module dev.warpwright.profiler {
 
   uses dev.warpwright.tune.fleet.FleetProvider;
 
-  exports dev.warpwright.cli.accept;
   exports dev.warpwright.cli.attention;
   exports dev.warpwright.cli.command;
   exports dev.warpwright.cli.devices;
@@ -38,8 +37,6 @@ module dev.warpwright.profiler {
   exports dev.warpwright.cli.output;
   exports dev.warpwright.cli.tuning;
 
-  opens dev.warpwright.cli.accept to
-      info.picocli;
   opens dev.warpwright.cli.command to
       info.picocli;
   opens dev.warpwright.cli.devices to

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.DistributeWork;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.List;

@@ -20,6 +20,7 @@ import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.DistributeWork;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

@@ -11,6 +11,7 @@ import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.gpu.WorkItems;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.DistributeWork;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

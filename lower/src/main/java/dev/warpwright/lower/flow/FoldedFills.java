@@ -10,6 +10,7 @@ import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.tile.DistributeWork;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
+import dev.warpwright.lower.tile.DistributeWork;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;

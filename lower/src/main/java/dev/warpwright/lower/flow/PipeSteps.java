@@ -23,6 +23,7 @@ import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.DistributeWork;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.tile.DistributeWork;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;

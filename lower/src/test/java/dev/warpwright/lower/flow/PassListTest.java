@@ -37,7 +37,7 @@ class PassListTest {
   static {
     for (String pass :
         List.of(
-            "flow/DistributeWork",
+            "tile/DistributeWork",
             "tile/PlanPipes",
             "tile/AssignRoles",
             "tile/PrefetchItems",

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.flow;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -21,7 +21,6 @@ import dev.warpwright.lower.gpu.WorkItems;
 import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
-import dev.warpwright.lower.tile.StrideItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,25 +55,25 @@ import java.util.Objects;
  * Programs that say themselves what each block does, stay as they are. Stands in front of {@code
  * PlanPipes}, for which stages flow from one item to the next depends on which items a block has.
  */
-final class DistributeWork {
-  static final String MULTICAST = "multicast";
+public final class DistributeWork {
+  public static final String MULTICAST = "multicast";
 
   /** Of a loop over steps: it counts on from one of the block's items to the next. */
-  static final String NUMBERED = "numbered";
+  public static final String NUMBERED = "numbered";
 
   /** Of a persistent loop: blocks draw its items. */
-  static final String TICKETS = "tickets";
+  public static final String TICKETS = "tickets";
 
-  static final String LEAST = "least";
-  static final String BY = "by";
-  static final String CLUSTER = "cluster";
-  static final String SLOTS = "slots";
-  static final String PAIRS = "pairs";
-  static final String MORE = "more";
+  public static final String LEAST = "least";
+  public static final String BY = "by";
+  public static final String CLUSTER = "cluster";
+  public static final String SLOTS = "slots";
+  public static final String PAIRS = "pairs";
+  public static final String MORE = "more";
 
   private DistributeWork() {}
 
-  static PrimFunc apply(PrimFunc func, PassListener listener) {
+  public static PrimFunc apply(PrimFunc func, PassListener listener) {
     return listener.tell("DistributeWork", apply(func));
   }
 
@@ -83,7 +82,7 @@ final class DistributeWork {
    *
    * @throws LoweringException if tiles cannot be dealt out as the attributes ask
    */
-  static PrimFunc apply(PrimFunc given) {
+  public static PrimFunc apply(PrimFunc given) {
     if (MergedGrids.isMerged(given)) {
       return FusedGemms.apply(given);
     }

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.flow;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
