@@ -155,7 +155,7 @@ final class ModelPrograms implements AutoCloseable {
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
   private int bucket(int rows) {
-    // Without tensor cores the tile grows with the rows until each multiprocessor has a large one.
+    // Without tensor cores the tile grows with the rows until each SM has a large one.
     boolean tiles = precision == Precision.F32 && device.target() instanceof GpuTarget;
     int largest = tiles ? LARGEST_TILED : LARGEST;
     return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;

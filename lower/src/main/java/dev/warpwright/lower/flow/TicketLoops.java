@@ -57,7 +57,7 @@ final class TicketLoops {
         Stmt result = super.stmt(inner);
         return switch (result) {
           case Stmt.For f when StageNumbers.isDrawn(f) -> loop(f);
-          // Bulk copies read what other blocks have stored.
+          // TMA copies read what other blocks have stored.
           case Stmt.Flow.Await(Buffer counter, List<Expr> indices, Expr atLeast) ->
               Stmts.seq(
                   WorkTickets.await(counter, indices, number(atLeast)),

@@ -54,7 +54,7 @@ public record StrategyTimes(
   /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
   private static final double TILES_REACHED = 0.6;
 
-  /** Bytes of weights that a block of a chain takes in, in a microsecond, by bulk copies. */
+  /** Bytes of weights that a block of a chain takes in, in a microsecond, by TMA copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;
 
   /** Operations in a clock of an SM whose blocks pass activations through shared memory. */

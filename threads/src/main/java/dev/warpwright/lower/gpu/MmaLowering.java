@@ -189,7 +189,7 @@ final class MmaLowering {
     }
     boolean across = !mma.transposeB();
     if (across) {
-      // The same registers from a tile whose rows lie across K: each matrix is transposed.
+      // The same registers from a tile that is MN-major: each matrix is transposed.
       int rowsOfK = 8 * instruction.bRegisters();
       tileRow = Exprs.add(k, Exprs.mod(lane, rowsOfK));
       column =
