@@ -54,7 +54,7 @@ public final class RowBlockSchedule {
     script.gather(rows);
     script.scopes(true);
     for (Product product : group.products()) {
-      script.stageWeights(product, tiling.depthOf(product));
+      script.sliceWeights(product, tiling.depthOf(product), !tiling.isOneWarp());
     }
     // Last, because until it is in place every buffer is still shared by all rows.
     script.schedule.bind(rows, ThreadAxis.BLOCK_X);
@@ -195,8 +195,12 @@ public final class RowBlockSchedule {
     }
   }
 
-  /** Brings slices of the weight through shared memory and accumulates slice by slice. */
-  private void stageWeights(Product product, long depth) {
+  /**
+   * Accumulates slice by slice of the weight.
+   *
+   * @param staged whether slices come through shared memory; otherwise from L1
+   */
+  private void sliceWeights(Product product, long depth, boolean staged) {
     BlockRef block = schedule.block(product.block());
     List<LoopRef> loops = schedule.loops(block);
     LoopRef k = loops.getLast();
@@ -204,10 +208,12 @@ public final class RowBlockSchedule {
     LoopRef row = loops.get(loops.size() - 3);
     Schedule.Halves halves = schedule.split(k, depth);
     schedule.reorder(halves.outer(), row, col, halves.inner());
-    BlockRef staged =
-        schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
-    schedule.computeAt(staged, halves.outer());
-    schedule.compact(schedule.buffer(staged.name()));
+    if (staged) {
+      BlockRef copy =
+          schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
+      schedule.computeAt(copy, halves.outer());
+      schedule.compact(schedule.buffer(copy.name()));
+    }
     schedule.decomposeReduction(block, halves.outer());
   }
 
