@@ -9,6 +9,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.KnownRecords;
+import dev.warpwright.tune.record.RecordList;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
@@ -16,7 +17,9 @@ import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
@@ -49,7 +52,7 @@ public final class GemmKernels implements AutoCloseable {
   }
 
   private static GemmKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
-    return new GemmKernels(where, database(), check, RejectedKernels.system());
+    return new GemmKernels(where, records(null), check, RejectedKernels.system());
   }
 
   /**
@@ -60,6 +63,29 @@ public final class GemmKernels implements AutoCloseable {
    */
   public static GemmKernels of(GpuTarget target, Environment here, int multiprocessors) {
     return of(new GemmChooser.Where(target, here, multiprocessors), KernelCheck.system());
+  }
+
+  /**
+   * The same, with records of the user's choice.
+   *
+   * @param database a file of them; if there is none, those that come with Warpwright
+   */
+  public static GemmKernels of(
+      GpuTarget target, Environment here, int multiprocessors, Path database) {
+    return new GemmKernels(
+        new GemmChooser.Where(target, here, multiprocessors),
+        records(database),
+        KernelCheck.system(),
+        RejectedKernels.system());
+  }
+
+  /** The same, as if nothing had been measured. */
+  public static GemmKernels untuned(GpuTarget target, Environment here, int multiprocessors) {
+    return new GemmKernels(
+        new GemmChooser.Where(target, here, multiprocessors),
+        new RecordList(List.of()),
+        KernelCheck.system(),
+        RejectedKernels.system());
   }
 
   /** The same, but what was measured with the source of today is not compiled. */
@@ -94,10 +120,12 @@ public final class GemmKernels implements AutoCloseable {
 
   /**
    * The user's records if there are any and SQLite is there, and those that come with Warpwright.
+   *
+   * @param given a file of them; null for where they are usually
    */
-  private static KnownRecords database() {
+  private static KnownRecords records(@Nullable Path given) {
     try {
-      Path file = TuningLocation.database();
+      Path file = given == null ? TuningLocation.database() : given;
       if (TuningDatabase.isAvailable() && Files.isRegularFile(file)) {
         TuningDatabase database = TuningDatabase.open(file);
         withShipped(database);

@@ -247,6 +247,24 @@ final class GemmChooserTest {
         Instant.EPOCH);
   }
 
+  /** As 'perf mlp --db FILE' asks for GEMMs of layers, and 'perf mlp --untuned'. */
+  @Test
+  void recordsOfAFileAreUsedUnlessNothingMayBeKnown() {
+    Candidate recorded = ranking().get(3);
+    Path file = folder.resolve("tuning.db");
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(record(recorded, "1", RecordCheck.sourceHash(recorded, SM_80), 10));
+    }
+    try (GemmKernels kernels = GemmKernels.of(SM_80, environment("1"), 108, file).trusting()) {
+      assertThat(kernels.require(WORKLOAD).point()).isEqualTo(recorded.point());
+      assertThat(kernels.require(WORKLOAD).origin()).isEqualTo(TunedGemm.Origin.TUNED);
+    }
+    try (GemmKernels kernels = GemmKernels.untuned(SM_80, environment("1"), 108)) {
+      assertThat(kernels.require(WORKLOAD).point()).isNotEqualTo(recorded.point());
+      assertThat(kernels.require(WORKLOAD).origin()).isEqualTo(TunedGemm.Origin.UNTUNED);
+    }
+  }
+
   @Test
   void aRecordThatDoesNotHoldIsAFirstChoiceWithItsLabelAndSkippedIfItSpills() {
     try (TuningDatabase database = TuningDatabase.inMemory()) {

@@ -122,7 +122,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       Progress progress) {
     progress.say(task.text());
     NetworkCandidates candidates =
-        new NetworkCandidates(task, here.target(), store, () -> products(here));
+        new NetworkCandidates(task, here.target(), store, () -> products(here, request));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
@@ -256,12 +256,12 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   }
 
   /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
-  private static GemmKernels products(TuningDevice here) {
+  private static GemmKernels products(TuningDevice here, NetworkRequest request) {
     Environment all = here.environment();
-    return GemmKernels.of(
-            here.target(),
-            new Environment(all.target(), all.device(), all.driver(), "", ""),
-            here.multiprocessors())
+    Environment one = new Environment(all.target(), all.device(), all.driver(), "", "");
+    return (request.untuned()
+            ? GemmKernels.untuned(here.target(), one, here.multiprocessors())
+            : GemmKernels.of(here.target(), one, here.multiprocessors(), request.database()))
         .trusting();
   }
 
