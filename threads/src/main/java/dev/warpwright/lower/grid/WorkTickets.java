@@ -42,6 +42,7 @@ import java.util.List;
  */
 public record WorkTickets(
     MergedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
+  static final String TABLE = "order";
   private static final String COUNTERS = "counters";
   private static final int TICKETS = 0;
   private static final int LEFT = 1;
@@ -52,7 +53,7 @@ public record WorkTickets(
     return new WorkTickets(
         program,
         publishers,
-        Buffer.of("order", DType.I32, Scope.GLOBAL, program.extents().count()),
+        Buffer.of(TABLE, DType.I32, Scope.GLOBAL, program.extents().count()),
         Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, (long) TILES + rows),
         Var.index("tile_m"),
         Var.index("tile_n"));

@@ -15,6 +15,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.grid.FusedGemms;
 import dev.warpwright.lower.grid.ItemBarriers;
 import dev.warpwright.lower.grid.TicketLoops;
+import dev.warpwright.lower.grid.TrustedTables;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -91,7 +92,7 @@ public final class SimtLowering {
     kernel = kernel.withBody(Serpentine.apply(kernel.body()));
     kernel = Simplify.kernel(listener.tell("PrivateLocals", kernel));
     kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
-    return listener.tell("VectorAccesses", kernel);
+    return listener.tell("VectorAccesses", TrustedTables.apply(kernel));
   }
 
   /** Loops over items that blocks draw, by the first thread of each. */
