@@ -240,6 +240,121 @@ public final class Museum {
           "        if tid < 64 {\n          mbarrier.arrive(&empty[0])\n        }\n",
           Set.of(DEADLOCK));
 
+  /**
+   * A loop of one step, whose tile comes by a bulk copy and whose scale a thread writes. The
+   * barrier object counts the bytes and both threads; one of the two expects its bytes only, and
+   * never arrives.
+   */
+  static final Exhibit BYTES_WITHOUT_AN_ARRIVAL =
+      new Exhibit(
+          "bytes are expected, but nobody arrives for them",
+          "tile-ai/tilelang#2566",
+          """
+          kernel once(X: f32[8, 8], s: f32[1], y: f32[64]) grid(bx = 1) block(tid = 96)
+              [arch = "sm_90a"] {
+            alloc tile: f32[8, 8] shared layout (8:8),(8:1) align 128
+            alloc scale: f32[1] shared
+            alloc full: mbarrier[1] shared
+            if tid == 0 {
+              mbarrier.init(&full[0], 2)
+              fence.mbarrier_init()
+            }
+            sync_threads()
+            if tid >= 64 {
+              if tid == 64 {
+                mbarrier.arrive.expect_tx(&full[0], 256)
+                bulk.load.2d(&tile[0, 0], &X[0, 0], &full[0], 8, 8)
+                scale[0] = s[0]
+                mbarrier.arrive(&full[0])
+              }
+            } else {
+              mbarrier.wait(&full[0], 0)
+              y[tid] = tile[tid / 8, tid % 8] * scale[0]
+            }
+          }
+          """,
+          "      mbarrier.arrive(&full[0])\n",
+          "",
+          Set.of(DEADLOCK));
+
+  /**
+   * A slot that is filled again once it has been read. The first fill has nobody to wait for; if it
+   * waits all the same, for a reader that comes behind it, both wait for each other.
+   */
+  static final Exhibit FIRST_FILL_WAITS =
+      new Exhibit(
+          "the first fill waits for who reads it",
+          "tile-ai/tilelang#2567",
+          """
+          kernel slices(Q: f32[32, 8], l: f32[4], y: f32[4, 64]) grid(bx = 1) block(tid = 96)
+              [arch = "sm_90a"] {
+            alloc slot: f32[8, 8] shared layout (8:8),(8:1) align 128
+            alloc row: f32[1] shared
+            alloc full: mbarrier[1] shared
+            alloc empty: mbarrier[1] shared
+            if tid == 0 {
+              mbarrier.init(&full[0], 1)
+              mbarrier.init(&empty[0], 64)
+              fence.mbarrier_init()
+            }
+            sync_threads()
+            if tid >= 64 {
+              if tid == 64 {
+                for t in 4 {
+                  mbarrier.wait(&empty[0], (t + 1) % 2)
+                  mbarrier.arrive.expect_tx(&full[0], 256)
+                  bulk.load.2d(&slot[0, 0], &Q[t * 8, 0], &full[0], 8, 8)
+                }
+              }
+            } else {
+              for t in 4 {
+                mbarrier.wait(&full[0], t % 2)
+                if tid == 0 {
+                  row[0] = l[t]
+                }
+                bar.sync(1, 64)
+                y[t, tid] = slot[tid / 8, tid % 8] - row[0]
+                bar.sync(1, 64)
+                mbarrier.arrive(&empty[0])
+              }
+            }
+          }
+          """,
+          "mbarrier.wait(&empty[0], (t + 1) % 2)",
+          "mbarrier.wait(&empty[0], t % 2)",
+          Set.of(DEADLOCK));
+
+  /**
+   * One block deals work out to others that wait for it, and comes last: on a GPU with fewer SMs
+   * than blocks it does not begin before one of those ends.
+   */
+  static final Exhibit SCHEDULER_COMES_LAST =
+      new Exhibit(
+          "workers wait for a scheduler that has no room",
+          "mirage-project/mirage#357",
+          """
+          kernel dealt(x: f32[3], tasks: i32[3], counters: u32[2], y: f32[3])
+              grid(bx = 4) block(tid = 32) {
+            if tid == 0 {
+              let ticket: i32 = i32(atomic.add.acq_rel.u32(&counters[0], 1u32))
+              if ticket == 0 {
+                for i in 3 {
+                  tasks[i] = 2 - i
+                }
+                red.add.release.u32(&counters[1], 1u32)
+              } else {
+                while load.acquire.u32(&counters[1]) == 0u32 {
+                }
+                let task: i32 = tasks[ticket - 1]
+                y[task] = x[task] + 1.0f32
+              }
+            }
+          }
+          """,
+          "if ticket == 0 {",
+          "if ticket == 3 {",
+          Set.of(DEADLOCK));
+
   /** All of them. */
   public static final List<Exhibit> EXHIBITS =
       List.of(
@@ -249,5 +364,8 @@ public final class Museum {
           READS_BEFORE_IT_WAITS,
           SUM_BY_THE_FIRST_BLOCK,
           WAITS_FOR_WHO_HAS_NO_ROOM,
-          SLOT_NOT_GIVEN_BACK);
+          SLOT_NOT_GIVEN_BACK,
+          BYTES_WITHOUT_AN_ARRIVAL,
+          FIRST_FILL_WAITS,
+          SCHEDULER_COMES_LAST);
 }

@@ -14,6 +14,8 @@ import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.grid.ItemBarriers;
+import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
@@ -43,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One barrier a step suffices: behind it the step's stage is complete, and nobody reads the one
  * before, which is filled next. A barrier more stands between loops that use the same ring, and
- * between items.
+ * between items; those of items that are drawn {@link ItemBarriers} places.
  */
 final class BlockPipes extends Rewriter {
   private final Map<Buffer, Buffer> rings = new IdentityHashMap<>();
@@ -67,7 +69,7 @@ final class BlockPipes extends Rewriter {
     if (func.attrs().getLong("cluster", 1) > 1) {
       throw new LoweringException("clusters need products of warpgroups");
     }
-    return func.withBody(new BlockPipes().stmt(func.body()));
+    return func.withBody(new BlockPipes().stmt(ItemBarriers.apply(func.body())));
   }
 
   @Override
@@ -82,10 +84,21 @@ final class BlockPipes extends Rewriter {
       }
       case Stmt.For f -> {
         boolean before = repeats;
-        repeats |= bounds.of(f.extent()).max() > 1;
+        // Items that are drawn end with a barrier already.
+        repeats = !TicketLoops.isDrawn(f) && (repeats || bounds.of(f.extent()).max() > 1);
         Stmt loop = super.stmt(f);
         repeats = before;
         yield loop;
+      }
+      case Stmt.If(Expr condition, Stmt then, Stmt otherwise) -> {
+        // One way does not meet what is read on the other.
+        Set<Pipe> before = new HashSet<>(used);
+        Stmt first = stmt(then);
+        Set<Pipe> after = new HashSet<>(used);
+        used.retainAll(before);
+        Stmt second = otherwise == null ? null : stmt(otherwise);
+        used.addAll(after);
+        yield new Stmt.If(condition, first, second);
       }
       case Stmt.Flow.Produce produce -> throw alone(produce.pipe());
       case Stmt.Flow.Consume consume -> throw alone(consume.pipe());

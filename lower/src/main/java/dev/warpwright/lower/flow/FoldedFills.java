@@ -10,7 +10,7 @@ import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
-import dev.warpwright.lower.tile.DistributeWork;
+import dev.warpwright.lower.grid.FusedGemms;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -103,7 +103,7 @@ final class FoldedFills {
       case Stmt.Let l -> firstProduct(l.body(), acc, loops);
       case Stmt.Alloc a -> firstProduct(a.body(), acc, loops);
       case Stmt.For f -> {
-        if (bounds.of(f.extent()).min() < 1 && !f.attrs().has(DistributeWork.LEAST)) {
+        if (bounds.of(f.extent()).min() < 1 && !f.attrs().has(FusedGemms.LEAST)) {
           yield null;
         }
         loops.add(f);

@@ -22,6 +22,7 @@ import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -222,7 +223,7 @@ final class LowerTiles {
   private Stmt oneThread(Role role) {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt s : StageNumbers.flat(role.body())) {
-      stmts.add(new TicketLoops(func, blocks).drawn(serial(((Stmt.For) s).body())));
+      stmts.add(TicketLoops.ofThread(func, blocks).drawn(serial(((Stmt.For) s).body())));
     }
     return Stmts.seq(stmts);
   }

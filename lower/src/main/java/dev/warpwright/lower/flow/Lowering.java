@@ -4,7 +4,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.gpu.PipelinedProgram;
-import dev.warpwright.lower.grid.MergedGrids;
+import dev.warpwright.lower.grid.TrustedTables;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
@@ -29,8 +29,7 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Of two grids that are one and have no roles, each goes through the passes by itself
-   * ({@link MergedGrids}).
+   * Lowers.
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
@@ -46,9 +45,6 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
-    if (MergedGrids.isMerged(func) && !groups) {
-      return MergedGrids.lower(func, listener, (grid, each) -> lower(grid, target, each));
-    }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();
     PrimFunc program = DistributeWork.apply(separate, listener);
@@ -61,6 +57,6 @@ public final class Lowering {
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
-    return listener.tell("Simplify", Simplify.kernel(kernel));
+    return listener.tell("Simplify", TrustedTables.apply(Simplify.kernel(kernel)));
   }
 }

@@ -22,6 +22,8 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.grid.FusedGemms;
+import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.DistributeWork;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -127,7 +129,7 @@ final class PipeSteps {
 
     @Override
     public Stmt stmt(Stmt s) {
-      if (s instanceof Stmt.While || StageNumbers.isDrawn(s)) {
+      if (s instanceof Stmt.While || TicketLoops.isDrawn(s)) {
         drawn++;
         Stmt result = super.stmt(s);
         drawn--;
@@ -453,7 +455,7 @@ final class PipeSteps {
     Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
     StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
     Stmt release = release(lowered, cursor(consume.pipe()).last(counted.behind(f)));
-    boolean any = bounds.of(f.extent()).min() > 0 || f.attrs().has(DistributeWork.LEAST);
+    boolean any = bounds.of(f.extent()).min() > 0 || f.attrs().has(FusedGemms.LEAST);
     return Stmts.seq(
         loop,
         done(0),

@@ -26,6 +26,7 @@ import dev.warpwright.lower.gpu.ResultTile;
 import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WorkItems;
+import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +97,7 @@ final class RingTiles {
   }
 
   private Kernel kernel() {
-    Stmt body = block(func.body());
+    Stmt body = drawn(block(func.body()));
     List<Buffer> shared = new ArrayList<>();
     rings.values().forEach(ring -> shared.add(ring.ring()));
     List<Param> params = new ArrayList<>(func.params());
@@ -117,6 +119,13 @@ final class RingTiles {
         bindings,
         Stmts.alloc(shared, Stmts.alloc(registers, body)),
         func.attrs().with("fast", 1));
+  }
+
+  private Stmt drawn(Stmt body) {
+    Expr blocks =
+        bindings.stream().map(ThreadBinding::extent).reduce(Exprs::mul).orElse(Exprs.i32(1));
+    UnaryOperator<Stmt> one = s -> new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), s, null);
+    return TicketLoops.ofBlock(func, blocks, one).drawn(body);
   }
 
   /** Down to what a block does. */
@@ -151,6 +160,7 @@ final class RingTiles {
         yield stmt(body);
       }
       case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
+      case Stmt.For f when TicketLoops.isDrawn(f) -> f.withBody(stmt(f.body()));
       case Stmt.For f ->
           new Stmt.For(
               f.var(),
@@ -168,7 +178,7 @@ final class RingTiles {
       case Stmt.TileMap map when !isShared(map) -> maps.map(map);
       case Stmt.TileCopy copy when isToRing(copy) -> sequence(List.of(copy));
       case Stmt.TileCopy copy when copy.to().buffer().scope() != Scope.SHARED -> maps.copy(copy);
-      case Stmt.Evaluate _, Stmt.Comment _ -> s;
+      case Stmt.Evaluate _, Stmt.Comment _, Stmt.Flow.Await _, Stmt.Flow.Signal _ -> s;
       default ->
           throw new LoweringException(
               s.getClass().getSimpleName()

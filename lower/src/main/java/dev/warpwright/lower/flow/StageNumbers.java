@@ -8,7 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.tile.DistributeWork;
+import dev.warpwright.lower.grid.TicketLoops;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -76,11 +76,6 @@ final class StageNumbers {
     return behind.getOrDefault(loop, Exprs.i32(0));
   }
 
-  /** Whether other blocks have items in between. */
-  static boolean isDrawn(Stmt s) {
-    return s instanceof Stmt.For f && f.attrs().has(DistributeWork.TICKETS);
-  }
-
   private boolean isSite(Stmt s) {
     return produces
         ? s instanceof Stmt.Flow.Produce p && p.pipe() == pipe
@@ -98,7 +93,7 @@ final class StageNumbers {
         if (each == null || Exprs.isConst(each, 0)) {
           yield each;
         }
-        if (isDrawn(f)) {
+        if (TicketLoops.isDrawn(f)) {
           yield null;
         }
         Set<Var> inside = bound(f.body());
@@ -161,7 +156,8 @@ final class StageNumbers {
         Expr each = count(f.body());
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
-        Expr step = each != null && !isDrawn(f) && !mentions(each, inside) ? each : null;
+        Expr step =
+            each != null && !TicketLoops.isDrawn(f) && !mentions(each, inside) ? each : null;
         Expr before = counted.getOrDefault(f, number);
         Expr first =
             before == null || step == null
@@ -238,7 +234,7 @@ final class StageNumbers {
     }
     return switch (s) {
       case Stmt.While _ -> -1;
-      case Stmt.For f when isDrawn(f) -> -1;
+      case Stmt.For f when TicketLoops.isDrawn(f) -> -1;
       case Stmt.For f -> f.extent() instanceof Expr.IntImm n ? sum * Math.max(0, n.value()) : -1;
       case Stmt.If _ -> -1;
       default -> sum;

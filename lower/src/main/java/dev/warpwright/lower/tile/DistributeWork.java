@@ -17,8 +17,11 @@ import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.PartialSums;
 import dev.warpwright.lower.gpu.PipelinedProgram;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WorkItems;
-import dev.warpwright.lower.grid.MergedGrids;
+import dev.warpwright.lower.grid.FusedGemms;
+import dev.warpwright.lower.grid.MergedProgram;
+import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -61,10 +64,6 @@ public final class DistributeWork {
   /** Of a loop over steps: it counts on from one of the block's items to the next. */
   public static final String NUMBERED = "numbered";
 
-  /** Of a persistent loop: blocks draw its items. */
-  public static final String TICKETS = "tickets";
-
-  public static final String LEAST = "least";
   public static final String BY = "by";
   public static final String CLUSTER = "cluster";
   public static final String SLOTS = "slots";
@@ -83,8 +82,10 @@ public final class DistributeWork {
    * @throws LoweringException if tiles cannot be dealt out as the attributes ask
    */
   public static PrimFunc apply(PrimFunc given) {
-    if (MergedGrids.isMerged(given)) {
-      return FusedGemms.apply(given);
+    if (MergedProgram.isMerged(given)) {
+      return given.attrs().has("consumers")
+          ? FusedGemms.ofRoles(given, WarpRoles.consumers(given.attrs()))
+          : FusedGemms.ofBlocks(given);
     }
     PrimFunc func = StrideItems.apply(given);
     if (!isListed(func.body()) && !func.attrs().has("producers")) {
@@ -96,7 +97,7 @@ public final class DistributeWork {
     boolean roles = func.attrs().has("producers") || func.attrs().has("consumers");
     List<Buffer> allocated = new ArrayList<>();
     List<Stmt> stmts = new ArrayList<>();
-    flatten(program.work().getLast().body(), allocated, stmts);
+    Allocated.apart(program.work().getLast().body(), allocated, stmts);
     if (work.division() != null || work.isPaired()) {
       PartialSums.requireOneSum(program, program.fragments().getFirst().dtype());
     }
@@ -141,17 +142,6 @@ public final class DistributeWork {
             work.rank(),
             Exprs.mod(work.block(), size),
             new Stmt.Let(work.cluster(), Exprs.div(work.block(), size), body));
-  }
-
-  static void flatten(Stmt s, List<Buffer> allocated, List<Stmt> into) {
-    switch (s) {
-      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(each -> flatten(each, allocated, into));
-      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
-        allocated.add(buffer);
-        flatten(body, allocated, into);
-      }
-      default -> into.add(s);
-    }
   }
 
   private static Stmt at(
@@ -219,7 +209,7 @@ public final class DistributeWork {
     Expr step = Exprs.add(item.first(), numbered ? Exprs.sub(k, min) : k);
     Attrs attrs = f.attrs();
     if (work.isPaired() || item.part() != null) {
-      attrs = attrs.with(LEAST, 1);
+      attrs = attrs.with(FusedGemms.LEAST, 1);
     }
     if (numbered) {
       attrs = attrs.with(NUMBERED, 1);

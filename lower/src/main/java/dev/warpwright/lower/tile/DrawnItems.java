@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.grid.TicketLoops;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +35,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Requires: what is drawn says what is to be done by one value, which is never -1.
  */
 final class DrawnItems {
-  private static final String ATTRIBUTE = "tickets";
-
   /** Behind the last item. */
   private static final int END = -1;
 
@@ -50,7 +49,7 @@ final class DrawnItems {
   /** The loop over items that are drawn; null if there is none. */
   static Stmt.@Nullable For loop(Stmt s) {
     return TileFacts.loops(s, ForKind.PERSISTENT).stream()
-        .filter(f -> f.attrs().has(ATTRIBUTE))
+        .filter(TicketLoops::isDrawn)
         .findFirst()
         .orElse(null);
   }
@@ -65,7 +64,7 @@ final class DrawnItems {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt s) {
-        if (!(s instanceof Stmt.For f) || !f.attrs().has(ATTRIBUTE)) {
+        if (!(s instanceof Stmt.For f) || !TicketLoops.isDrawn(f)) {
           return super.stmt(s);
         }
         Stmt.Let told = told(f);
@@ -83,7 +82,7 @@ final class DrawnItems {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt s) {
-        if (!(s instanceof Stmt.For f) || !f.attrs().has(ATTRIBUTE)) {
+        if (!(s instanceof Stmt.For f) || !TicketLoops.isDrawn(f)) {
           return super.stmt(s);
         }
         Stmt.Let let = told(f);

@@ -16,6 +16,7 @@ import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -146,21 +147,10 @@ public final class PlanPipes {
         }
         List<Buffer> allocated = new ArrayList<>();
         List<Stmt> inner = new ArrayList<>();
-        flatten(f.body(), allocated, inner);
+        Allocated.apart(f.body(), allocated, inner);
         return Stmts.alloc(allocated, f.withBody(Stmts.seq(inner)));
       }
     }.stmt(body);
-  }
-
-  private static void flatten(Stmt s, List<Buffer> allocated, List<Stmt> into) {
-    switch (s) {
-      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(each -> flatten(each, allocated, into));
-      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
-        allocated.add(buffer);
-        flatten(body, allocated, into);
-      }
-      default -> into.add(s);
-    }
   }
 
   private PrimFunc plan() {

@@ -22,7 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Two GEMMs, the second of which reads what the first one writes, in one grid whose blocks draw
@@ -37,7 +38,7 @@ class RandomMergedProgramsTest {
   private static final String PROGRAM =
       """
       primfunc merged(X: $T[$M, $K], V: $T[$N, $K], H: $T[$M, $N], W: $T[$P, $N], Y: $T[$M, $P])
-          [consumers = $CONSUMERS, producers = 1] {
+          [$ATTRS] {
         persistent x in $ALL [blocks = $BLOCKS, columns = $CN, order = "rows",
             secondColumns = $CP, wait = "$WAIT", waits = "H"] {
           if x % $BOTH < $CN {
@@ -49,7 +50,7 @@ class RandomMergedProgramsTest {
               tile.copy Xs[0 +: $R, 0 +: 64] <- X[x / $BOTH * $R +: $R, k * 64 +: 64]
               tile.copy Vs[0 +: $C, 0 +: 64] <- V[x % $BOTH * $C +: $C, k * 64 +: 64]
               tile.mma sums[0 +: $R, 0 +: $C] += Xs[0 +: $R, 0 +: 64] * Vs[0 +: $C, 0 +: 64]^T
-                [instr = "wgmma.m64n$Ck16.f32.$T"]
+                [$PRODUCT]
             }
             alloc Hs: $T[$R, $C] shared
             tile.map (i in $R, j in $C) {
@@ -65,7 +66,7 @@ class RandomMergedProgramsTest {
               tile.copy Hs[0 +: $R, 0 +: 64] <- H[x / $BOTH * $R +: $R, k * 64 +: 64]
               tile.copy Ws[0 +: $C, 0 +: 64] <- W[(x % $BOTH - $CN) * $C +: $C, k * 64 +: 64]
               tile.mma sums[0 +: $R, 0 +: $C] += Hs[0 +: $R, 0 +: 64] * Ws[0 +: $C, 0 +: 64]^T
-                [instr = "wgmma.m64n$Ck16.f32.$T"]
+                [$PRODUCT]
             }
             alloc Ys: $T[$R, $C] shared
             tile.map (i in $R, j in $C) {
@@ -77,29 +78,38 @@ class RandomMergedProgramsTest {
       }
       """;
 
-  private static PrimFunc program(long seed) {
+  /** By warpgroups with roles, or by warps without: then rows need not be aligned. */
+  private static PrimFunc program(long seed, boolean warps) {
     SplittableRandom random = new SplittableRandom(seed);
     int consumers = 1 + random.nextInt(2);
     int rows = 64 * consumers;
     int columns = List.of(32, 64).get(random.nextInt(2));
     int m = 50 + random.nextInt(150);
-    int k = 8 * (1 + random.nextInt(20));
-    int n = 8 * (4 + random.nextInt(16));
-    int p = 8 * (4 + random.nextInt(16));
+    int aligned = warps && random.nextBoolean() ? 1 : 8;
+    int k = aligned * (1 + random.nextInt(160 / aligned));
+    int n = aligned * (32 / aligned + random.nextInt(128 / aligned));
+    int p = aligned * (32 / aligned + random.nextInt(128 / aligned));
+    String type = random.nextBoolean() ? "bf16" : "f16";
+    String product =
+        warps
+            ? "instr = \"mma.m16n8k16.f32." + type + "\", warpsM = 2, warpsN = 2"
+            : "instr = \"wgmma.m64n" + columns + "k16.f32." + type + "\"";
+    String attrs = warps ? "threads = 128" : "consumers = " + consumers + ", producers = 1";
     int first = Math.ceilDiv(n, columns);
     int second = Math.ceilDiv(p, columns);
     return FlowPrograms.parse(
         FlowPrograms.fill(
             PROGRAM,
             Map.ofEntries(
-                Map.entry("T", random.nextBoolean() ? "bf16" : "f16"),
+                Map.entry("T", type),
+                Map.entry("PRODUCT", product),
+                Map.entry("ATTRS", attrs),
                 Map.entry("M", m),
                 Map.entry("K", k),
                 Map.entry("N", n),
                 Map.entry("P", p),
                 Map.entry("R", rows),
                 Map.entry("C", columns),
-                Map.entry("CONSUMERS", consumers),
                 Map.entry("ALL", Math.ceilDiv(m, rows) * (first + second)),
                 Map.entry("BOTH", first + second),
                 Map.entry("CN", first),
@@ -158,11 +168,12 @@ class RandomMergedProgramsTest {
         .contains("DistributeWork", "PlanPipes", "AssignRoles", "ChooseMovement", "LowerPipes");
   }
 
-  @Test
-  void aGridOfTwoComputesWhatBothDo() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aGridOfTwoComputesWhatBothDo(boolean warps) {
     System.out.println("random merged programs from seed " + SEED + " on");
     for (long seed = SEED; seed < SEED + PROGRAMS; seed++) {
-      PrimFunc func = program(seed);
+      PrimFunc func = program(seed, warps);
       Kernel kernel = LoweringTest.lowered(func);
       Arguments expected = LoweringTest.exact(func.params(), Map.of());
       Interpreter.of(func, Options.CHECKED).run(expected);

@@ -16,6 +16,7 @@ import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.grid.MergedProgram.Wait;
+import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
@@ -41,6 +42,7 @@ import java.util.List;
  */
 public record WorkTickets(
     MergedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
+  static final String TABLE = "order";
   private static final String COUNTERS = "counters";
   private static final int TICKETS = 0;
   private static final int LEFT = 1;
@@ -51,7 +53,7 @@ public record WorkTickets(
     return new WorkTickets(
         program,
         publishers,
-        Buffer.of("order", DType.I32, Scope.GLOBAL, program.extents().count()),
+        Buffer.of(TABLE, DType.I32, Scope.GLOBAL, program.extents().count()),
         Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, (long) TILES + rows),
         Var.index("tile_m"),
         Var.index("tile_n"));
@@ -85,19 +87,24 @@ public record WorkTickets(
     return program.waits() != Wait.NOTHING;
   }
 
-  /** The next ticket. */
-  public Expr draw() {
-    return draw(counters);
+  /**
+   * What counts the tickets of a program.
+   *
+   * @throws LoweringException if nothing does
+   */
+  static Buffer counters(PrimFunc func) {
+    String name = func.attrs().getString("zero");
+    for (Param param : func.params()) {
+      if (param instanceof Buffer buffer && buffer.name().equals(name)) {
+        return buffer;
+      }
+    }
+    throw new LoweringException(func.name() + " has items to be drawn, but nothing counts them");
   }
 
   /** The next ticket of those that one of these counters counts. */
   public static Expr draw(Buffer counters) {
     return Exprs.cast(DType.I32, add(counters, TICKETS));
-  }
-
-  /** Whether a ticket stands for a tile. */
-  public Expr isWork(Expr ticket) {
-    return Exprs.lt(ticket, Exprs.i32(program.extents().count()));
   }
 
   /** The table's entry of a ticket. */
@@ -110,22 +117,25 @@ public record WorkTickets(
     return new Expr.Binary(dev.warpwright.ir.BinaryOp.GE, entry, Exprs.i32(0));
   }
 
-  /** Whether an entry is a tile of the second grid. */
-  public Expr isSecond(Expr entry) {
-    return Exprs.lt(entry, Exprs.i32(0));
-  }
-
   /** Binds row and column of an entry's tile. */
   public Stmt atTile(Expr entry, Stmt body) {
-    return new Stmt.Let(
-        row,
-        Exprs.bitAnd(Exprs.shr(entry, 16), MergedOrder.MAX_ROWS - 1),
-        new Stmt.Let(column, Exprs.bitAnd(entry, MergedOrder.MAX_COLUMNS - 1), body));
+    return new Stmt.Let(row, rowOf(entry), new Stmt.Let(column, columnOf(entry), body));
   }
 
-  /** Tells that a publisher's part of the tile at hand is complete. */
-  public Stmt publish() {
-    return publish(counters, List.of(ofTile()), 1);
+  /** The same, where there are so many rows and columns: whoever reads the bounds can use that. */
+  public Stmt atTile(Expr entry, int rows, int columns, Stmt body) {
+    return new Stmt.Let(
+        row,
+        Exprs.min(rowOf(entry), Exprs.i32(rows - 1)),
+        new Stmt.Let(column, Exprs.min(columnOf(entry), Exprs.i32(columns - 1)), body));
+  }
+
+  private static Expr rowOf(Expr entry) {
+    return Exprs.bitAnd(Exprs.shr(entry, 16), MergedOrder.MAX_ROWS - 1);
+  }
+
+  private static Expr columnOf(Expr entry) {
+    return Exprs.bitAnd(entry, MergedOrder.MAX_COLUMNS - 1);
   }
 
   /** Adds to a counter, behind whatever the thread has written. */
@@ -134,11 +144,6 @@ public record WorkTickets(
         HopperIntrinsics.RED_RELEASE,
         new Expr.AddressOf(counter, at),
         Exprs.constant(Type.U32, by));
-  }
-
-  /** Waits until all is complete that the tile at hand, of the second grid, reads. */
-  public Stmt await() {
-    return await(counters, List.of(ofTile()), all());
   }
 
   /** Waits until a counter has come to a value. */
@@ -151,11 +156,6 @@ public record WorkTickets(
   public long all() {
     MergedOrder.Extents e = program.extents();
     return (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns() * publishers;
-  }
-
-  /** The code of one thread of a block that has drawn its last ticket. */
-  public Stmt leave() {
-    return leave(counters, program.blocks());
   }
 
   /** The code of one thread of one of so many blocks, when it has drawn its last ticket. */

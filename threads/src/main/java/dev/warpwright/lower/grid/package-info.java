@@ -1,6 +1,7 @@
 /**
  * Grids that are one: {@link dev.warpwright.lower.grid.MergedProgram} takes a loop over the work of
- * two grids apart, {@link dev.warpwright.lower.grid.MergedGrids} puts the kernels of both together.
+ * two grids apart, {@link dev.warpwright.lower.grid.FusedGemms} makes it one loop over items, and
+ * {@link dev.warpwright.lower.grid.TicketLoops} draws them.
  */
 @NullMarked
 package dev.warpwright.lower.grid;

@@ -9,8 +9,8 @@ import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.visit.Rewriter;
 
 /**
- * Simplifies expressions with what the ranges of loops say, and nothing else: not with what the
- * condition around them says, so that equal indices look equal wherever they stand.
+ * Simplifies expressions with what the ranges of loops and values say, and nothing else: not with
+ * what the condition around them says, so that equal indices look equal wherever they stand.
  */
 final class PlainIndices extends Rewriter {
   private Bounds bounds;
@@ -30,11 +30,12 @@ final class PlainIndices extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
-    if (!(s instanceof Stmt.For loop)) {
-      return super.stmt(s);
-    }
     Bounds outside = bounds;
-    bounds = bounds.withRange(loop.var(), loop.min(), loop.extent());
+    switch (s) {
+      case Stmt.For loop -> bounds = bounds.withRange(loop.var(), loop.min(), loop.extent());
+      case Stmt.Let let -> bounds = bounds.withValue(let.var(), let.value());
+      default -> {}
+    }
     Stmt result = super.stmt(s);
     bounds = outside;
     return result;

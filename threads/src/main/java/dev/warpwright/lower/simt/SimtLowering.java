@@ -1,15 +1,21 @@
 package dev.warpwright.lower.simt;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.grid.MergedGrids;
+import dev.warpwright.lower.grid.FusedGemms;
+import dev.warpwright.lower.grid.ItemBarriers;
+import dev.warpwright.lower.grid.TicketLoops;
+import dev.warpwright.lower.grid.TrustedTables;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -22,6 +28,8 @@ import java.util.List;
  * The passes, in order:
  *
  * <ol>
+ *   <li>{@link FusedGemms} ({@code DistributeWork}): of two grids that are one, a loop over the
+ *       tiles of both. First, for all that follows sees one program.
  *   <li>{@link LowerBlocks}: from here on there are loops and conditions only.
  *   <li>{@link PlainIndices}: simplifies indices, the same everywhere.
  *   <li>{@link LastBlocks}: what blocks share lies in memory, and the last one goes on with it.
@@ -29,9 +37,10 @@ import java.util.List;
  *   <li>{@link PipelineLoops}: starts the copies of later iterations early. While nests are still
  *       apart, because it moves whole nests, and before barriers, because it places its own.
  *   <li>{@link ThreadBarriers}: between nests that touch the same shared memory. While nests are
- *       still apart: inside one, no thread meets another's data.
+ *       still apart: inside one, no thread meets another's data. Behind {@link ItemBarriers}, on
+ *       which it counts.
  *   <li>{@link ThreadIndices}: bound loops become launch indices, their bodies the program of one
- *       thread.
+ *       thread, and items are drawn ({@link TicketLoops}).
  *   <li>{@link PrivateLocals}: of local buffers that outlive a nest, each thread keeps its part.
  *       Needs the launch indices, to see that nests agree on who holds what; and stands before
  *       {@link Simplify}, which lets indices differ by what conditions say.
@@ -39,8 +48,6 @@ import java.util.List;
  *   <li>{@link VectorAccesses}: vectorized loops become vector loads and stores where alignment is
  *       certain, and copies element by element elsewhere. Last, when offsets are final.
  * </ol>
- *
- * <p>Of two grids that are one, each is lowered by itself ({@link MergedGrids}).
  */
 public final class SimtLowering {
   private SimtLowering() {}
@@ -61,16 +68,15 @@ public final class SimtLowering {
    * @throws LoweringException as {@link #lower(PrimFunc)}
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
-    if (MergedGrids.isMerged(program)) {
-      return MergedGrids.lower(program, listener, SimtLowering::lower);
-    }
     Walk.statements(program.body(), SimtLowering::refuseTiles);
-    PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(program));
+    PrimFunc items = listener.tell("DistributeWork", FusedGemms.ofBlocks(program));
+    PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(items));
     PrimFunc plain = listener.tell("PlainIndices", PlainIndices.apply(blocks));
     PrimFunc loops = listener.tell("LastBlocks", LastBlocks.apply(plain));
     PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
     listener.tell("PipelineLoops", pipelined);
-    PrimFunc apart = pipelined.withBody(new ThreadBarriers().in(pipelined.body()));
+    PrimFunc apart =
+        pipelined.withBody(new ThreadBarriers().in(ItemBarriers.apply(pipelined.body())));
     listener.tell("ThreadBarriers", apart);
     ThreadIndices indices = ThreadIndices.of(program.name(), apart.body());
     Kernel kernel =
@@ -79,42 +85,72 @@ public final class SimtLowering {
             Kernel.Kind.GRID,
             loops.params(),
             indices.bindings(),
-            indices.body(),
+            drawn(loops, indices),
             loops.attrs());
     kernel = listener.tell("ThreadIndices", kernel);
-    kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
+    kernel = kernel.withBody(hoistShared(PrivateLocals.apply(kernel.body())));
     kernel = kernel.withBody(Serpentine.apply(kernel.body()));
     kernel = Simplify.kernel(listener.tell("PrivateLocals", kernel));
     kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
-    return listener.tell("VectorAccesses", kernel);
+    return listener.tell("VectorAccesses", TrustedTables.apply(kernel));
   }
 
-  /** One after the other around everything: buffers beside each other would share their space. */
-  private static Kernel hoistShared(Kernel kernel) {
+  /** Loops over items that blocks draw, by the first thread of each. */
+  private static Stmt drawn(PrimFunc func, ThreadIndices indices) {
+    Expr blocks = Exprs.i32(1);
+    Expr first = Exprs.bool(true);
+    for (ThreadBinding binding : indices.bindings()) {
+      if (binding.axis().isBlock()) {
+        blocks = Exprs.mul(blocks, binding.extent());
+      } else {
+        first = Exprs.and(first, Exprs.eq(binding.var(), Exprs.i32(0)));
+      }
+    }
+    Expr condition = first;
+    return TicketLoops.ofBlock(func, blocks, s -> new Stmt.If(condition, s, null))
+        .drawn(indices.body());
+  }
+
+  /**
+   * One after the other around everything: buffers beside each other would share their space. That
+   * is right only on the ways of a condition that differ from item to item, for a barrier stands
+   * between items.
+   */
+  private static Stmt hoistShared(Stmt body) {
     List<Buffer> shared = new ArrayList<>();
-    Stmt body =
+    Stmt inside =
         new Rewriter() {
+          private boolean items;
+
           @Override
           public Stmt stmt(Stmt s) {
-            if (s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)
-                && buffer.scope() == Scope.SHARED) {
-              shared.add(buffer);
-              return stmt(inner);
+            switch (s) {
+              case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.SHARED -> {
+                shared.add(buffer);
+                return stmt(inner);
+              }
+              case Stmt.While _ -> {
+                items = true;
+                Stmt loop = super.stmt(s);
+                items = false;
+                return loop;
+              }
+              case Stmt.If(Expr condition, Stmt then, Stmt otherwise)
+                  when items && otherwise != null -> {
+                return new Stmt.If(condition, hoistShared(then), hoistShared(otherwise));
+              }
+              default -> {
+                return super.stmt(s);
+              }
             }
-            return super.stmt(s);
           }
-        }.stmt(kernel.body());
-    return kernel.withBody(Stmts.alloc(shared, body));
+        }.stmt(body);
+    return Stmts.alloc(shared, inside);
   }
 
   private static void refuseTiles(Stmt s) {
     switch (s) {
-      case Stmt.TileCopy _,
-          Stmt.TileFill _,
-          Stmt.TileMma _,
-          Stmt.TileMap _,
-          Stmt.TileReduce _,
-          Stmt.Flow _ ->
+      case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _, Stmt.TileMap _, Stmt.TileReduce _ ->
           throw new LoweringException(
               "a tile statement in a program of single threads: lower it as a tile program");
       case Stmt.Alloc(Buffer buffer, Stmt inner)
@@ -127,6 +163,10 @@ public final class SimtLowering {
                   + " is "
                   + buffer.scope()
                   + ", blocks of threads have local and shared ones");
+      case Stmt.Flow flow ->
+          throw new LoweringException(
+              flow.getClass().getSimpleName()
+                  + " in a program of single threads: lower it as a tile program");
       case Stmt.Alloc _, Stmt.For _, Stmt.Seq _, Stmt.While _, Stmt.If _, Stmt.Let _ -> {}
       case Stmt.Store _, Stmt.Evaluate _, Stmt.Comment _, Stmt.Block _ -> {}
     }

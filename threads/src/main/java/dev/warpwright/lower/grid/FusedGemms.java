@@ -1,4 +1,4 @@
-package dev.warpwright.lower.tile;
+package dev.warpwright.lower.grid;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -10,12 +10,12 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.lower.gpu.WarpRoles;
-import dev.warpwright.lower.grid.MergedProgram;
-import dev.warpwright.lower.grid.WorkTickets;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,7 +26,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The part of {@link DistributeWork} that makes one loop over the tiles of two dependent GEMMs.
+ * The part of {@code DistributeWork} that makes one loop over the tiles of two dependent GEMMs.
  *
  * <pre>{@code
  * persistent x in 6 [blocks = 2,          bind bx: blockIdx.x in 2 {
@@ -47,48 +47,81 @@ import java.util.Set;
  * tile stands behind those that it waits for, and blocks draw them in this order: {@link
  * WorkTickets} says why nothing waits for ever. What both GEMMs allocate alike, sums by the same
  * instruction and results, is one buffer.
+ *
+ * <p>Stands where work is distributed, in front of whatever looks at a block's loops: pipes, copies
+ * ahead and barriers see one program.
  */
-final class FusedGemms {
+public final class FusedGemms {
+  /** Of a persistent loop: blocks draw its items. */
+  public static final String TICKETS = "tickets";
+
+  /** Of a loop over steps: it has one at least. */
+  public static final String LEAST = "least";
+
   private final WorkTickets tickets;
   private final List<Buffer> allocated = new ArrayList<>();
+
+  /** Of a fragment, what multiplies into it. */
+  private final Map<Buffer, Attrs> products = new HashMap<>();
 
   private FusedGemms(WorkTickets tickets) {
     this.tickets = tickets;
   }
 
   /**
-   * Distributes the tiles of both.
+   * Distributes the tiles of both among blocks whose threads all do the same, if a program's blocks
+   * share the work of two grids; others stay as they are. Accesses are guarded there, so row and
+   * column say how large they can be.
    *
    * @throws LoweringException if the program is of another form, or its blocks are in clusters
    */
-  static PrimFunc apply(PrimFunc func) {
-    if (func.attrs().has("clusterM")) {
-      throw new LoweringException("merged products of warpgroups are in no clusters");
-    }
-    MergedProgram program = MergedProgram.of(func);
-    WorkTickets tickets = WorkTickets.of(program, WarpRoles.consumers(func.attrs()));
-    FusedGemms fused = new FusedGemms(tickets);
-    return new PrimFunc(
-        func.name(), tickets.params(func), fused.body(program), tickets.attrs(func.attrs()));
+  public static PrimFunc ofBlocks(PrimFunc func) {
+    return MergedProgram.isMerged(func) ? apply(func, 1, true) : func;
   }
 
-  private Stmt body(MergedProgram program) {
+  /**
+   * Distributes the tiles of both among blocks with roles.
+   *
+   * @param publishers how many tell that a tile is done
+   * @throws LoweringException if the program is of another form, or its blocks are in clusters
+   */
+  public static PrimFunc ofRoles(PrimFunc func, int publishers) {
+    return apply(func, publishers, false);
+  }
+
+  private static PrimFunc apply(PrimFunc func, int publishers, boolean guarded) {
+    if (func.attrs().has("clusterM")) {
+      throw new LoweringException("blocks that share the work of two grids are in no clusters");
+    }
+    MergedProgram program = MergedProgram.of(func);
+    WorkTickets tickets = WorkTickets.of(program, publishers);
+    FusedGemms fused = new FusedGemms(tickets);
+    return new PrimFunc(
+        func.name(),
+        tickets.params(func),
+        fused.body(program, guarded),
+        tickets.attrs(func.attrs()));
+  }
+
+  private Stmt body(MergedProgram program, boolean guarded) {
     Stmt first = tile(program.first());
     Stmt second = tile(program.second());
-    boolean waits = tickets.waits();
     Var ticket = Var.index("ticket");
     Var entry = Var.index("entry");
-    List<Expr> counter = List.of(tickets.ofTile());
-    Expr publishers = Exprs.constant(Type.U32, tickets.publishers());
-    Stmt signal = new Stmt.Flow.Signal(tickets.counters(), counter, publishers);
-    Stmt await =
-        new Stmt.Flow.Await(tickets.counters(), counter, Exprs.constant(Type.U32, tickets.all()));
+    if (tickets.waits()) {
+      List<Expr> counter = List.of(tickets.ofTile());
+      Expr publishers = Exprs.constant(Type.U32, tickets.publishers());
+      Expr all = Exprs.constant(Type.U32, tickets.all());
+      first = Stmts.seq(first, new Stmt.Flow.Signal(tickets.counters(), counter, publishers));
+      second = Stmts.seq(new Stmt.Flow.Await(tickets.counters(), counter, all), second);
+    }
+    MergedOrder.Extents of = program.extents();
     Stmt either =
         new Stmt.If(
             tickets.isFirst(entry),
-            waits ? Stmts.seq(first, signal) : first,
-            waits ? Stmts.seq(await, second) : second);
-    Stmt item = new Stmt.Let(entry, tickets.entry(ticket), tickets.atTile(entry, either));
+            guarded ? tickets.atTile(entry, of.rows(), of.columns(), first) : first,
+            guarded ? tickets.atTile(entry, of.secondRows(), of.secondColumns(), second) : second);
+    Stmt tile = guarded ? either : tickets.atTile(entry, either);
     Stmt items =
         new Stmt.For(
             ticket,
@@ -96,8 +129,8 @@ final class FusedGemms {
             Exprs.i32(program.extents().count()),
             ForKind.PERSISTENT,
             null,
-            Attrs.NONE.with(DistributeWork.TICKETS, 1),
-            item);
+            Attrs.NONE.with(TICKETS, 1),
+            new Stmt.Let(entry, tickets.entry(ticket), tile));
     return new Stmt.For(
         tickets.blocks().var(),
         Exprs.i32(0),
@@ -112,7 +145,7 @@ final class FusedGemms {
   private Stmt tile(PrimFunc grid) {
     List<Var> tile = new ArrayList<>();
     Stmt inner = grid.body();
-    while (Stmts.seq(inner) instanceof Stmt.For f && f.kind() == ForKind.THREAD_BOUND) {
+    while (Stmts.seq(inner) instanceof Stmt.For f && f.axis() != null && f.axis().isBlock()) {
       tile.add(f.var());
       inner = f.body();
     }
@@ -122,11 +155,23 @@ final class FusedGemms {
     Map<Var, Expr> at = Map.of(tile.get(0), tickets.row(), tile.get(1), tickets.column());
     List<Buffer> own = new ArrayList<>();
     List<Stmt> stmts = new ArrayList<>();
-    DistributeWork.flatten(inner, own, stmts);
+    Allocated.apart(inner, own, stmts);
+    Walk.statements(
+        inner,
+        s -> {
+          if (s instanceof Stmt.TileMma mma) {
+            products.put(mma.c().buffer(), mma.attrs());
+          }
+        });
     Map<Buffer, Buffer> places = new HashMap<>();
     List<Buffer> more = new ArrayList<>();
     Set<Buffer> taken = new HashSet<>();
+    List<Buffer> locals = new ArrayList<>();
     for (Buffer buffer : own) {
+      if (buffer.scope() == Scope.LOCAL) {
+        locals.add(buffer);
+        continue;
+      }
       Buffer known =
           allocated.stream()
               .filter(other -> alike(other, buffer) && taken.add(other))
@@ -139,21 +184,21 @@ final class FusedGemms {
       }
     }
     allocated.addAll(more);
-    Stmt all = new Substitution(at, places).stmt(Stmts.seq(stmts));
+    Stmt all = new Substitution(at, places).stmt(Stmts.alloc(locals, Stmts.seq(stmts)));
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt s) {
         return s instanceof Stmt.For f && f.kind() == ForKind.PIPELINED
-            ? f.withAttrs(f.attrs().with(DistributeWork.LEAST, 1))
+            ? f.withAttrs(f.attrs().with(LEAST, 1))
             : super.stmt(s);
       }
     }.stmt(all);
   }
 
-  private static boolean alike(Buffer a, Buffer b) {
+  private boolean alike(Buffer a, Buffer b) {
     return a.dtype() == b.dtype()
         && a.scope() == b.scope()
-        && a.scope() != Scope.GLOBAL
+        && Objects.equals(products.get(a), products.get(b))
         && a.shape().equals(b.shape())
         && Objects.equals(a.layout(), b.layout());
   }
