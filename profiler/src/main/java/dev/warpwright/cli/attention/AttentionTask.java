@@ -27,12 +27,13 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Its keys, for messages. */
   public static final String KEYS =
-      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads";
+      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads, stages";
 
   private static final int MOST = 1 << 20;
   private static final int ROWS = 16;
   private static final int TILE_KEYS = 64;
   private static final int THREADS = 128;
+  private static final int STAGES = 2;
 
   /** Whether a command is about attention. */
   public static boolean is(String what) {
@@ -68,13 +69,15 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     if (values.text("rows") != null
         || values.text("keys") != null
         || values.text("splits") != null
-        || values.text("threads") != null) {
+        || values.text("threads") != null
+        || values.text("stages") != null) {
       config =
           new AttentionConfig(
               (int) values.number("rows", 1, MOST, ROWS),
               (int) values.number("keys", 1, MOST, TILE_KEYS),
               (int) values.number("splits", 1, MOST, 1),
-              (int) values.number("threads", 1, MOST, THREADS));
+              (int) values.number("threads", 1, MOST, THREADS),
+              (int) values.number("stages", 1, MOST, STAGES));
       config.check(attention);
     }
     values.finish(KEYS);
