@@ -121,14 +121,25 @@ public final class AttentionModel {
     // An SM with more blocks than others is the last, and one without any asks for nothing.
     double balance =
         blocks / (device.multiprocessors() * Math.ceil((double) blocks / device.multiprocessors()));
-    double memory =
-        Math.max(bytes / MEMORY, again / (L2 * MEMORY)) / (device.dramGBs() * 1e9 * balance);
     double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
+    double wanted = device.dramGBs() * 1e9 / device.multiprocessors() * WAIT_MICROS * 1e-6;
+    double together = Math.min(resident, Math.ceil((double) blocks / device.multiprocessors()));
+    double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);
+    double memory =
+        Math.max(bytes / MEMORY, again / (L2 * MEMORY))
+            / (device.dramGBs() * 1e9 * balance * reached);
     double step = Math.max(compute, (WAIT_MICROS + compute) / config.stages());
     double waiting = waves * (steps * step + BLOCK_MICROS) * 1e-6;
     double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
     double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;
     return new Expected(config, micros, bytes, blocks, resident);
+  }
+
+  /** Bytes that a block has under way, on average. */
+  private static double underWay(Attention attention, AttentionConfig config, double compute) {
+    double tile = 2.0 * config.tileKeys() * attention.headSize() * attention.type().bytes();
+    double full = WAIT_MICROS / (WAIT_MICROS + compute);
+    return tile * (config.stages() == 1 ? full : config.stages() - 1);
   }
 
   /** What is worth trying for a target: all that fits and is not expected to spill. */

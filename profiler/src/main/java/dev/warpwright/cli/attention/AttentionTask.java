@@ -1,15 +1,12 @@
 package dev.warpwright.cli.attention;
 
-import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.perf.predict.Prediction;
-import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
@@ -46,7 +43,11 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
    * @throws UserError if it is none
    */
   public static AttentionTask of(List<String> arguments) {
-    KeyValues values = new KeyValues(arguments);
+    return of(new KeyValues(arguments));
+  }
+
+  /** Reads a task of which a command has read its own keys. */
+  static AttentionTask of(KeyValues values) {
     int heads = (int) values.number("HQ", 1, MOST);
     int d = (int) values.number("D", 1, MOST);
     Attention attention;
@@ -82,22 +83,6 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     }
     values.finish(KEYS);
     return new AttentionTask(attention, config);
-  }
-
-  /**
-   * Says why attention is not measured.
-   *
-   * @throws DeviceError if there is no GPU, as for all that is measured
-   * @throws UserError if there is one
-   */
-  public static void refuseMeasuring(List<String> arguments) {
-    AttentionTask task = of(arguments);
-    if (Gpu.find().isEmpty()) {
-      throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
-    }
-    throw new UserError(
-        task.attention.text()
-            + " is not timed yet; 'check attention ... --gpu' compares it with this GPU");
   }
 
   private static DType type(String text) {
