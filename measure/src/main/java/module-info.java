@@ -16,6 +16,7 @@ module dev.warpwright.measure {
   requires transitive dev.warpwright.families;
 
   exports dev.warpwright.measure;
+  exports dev.warpwright.measure.attention;
   exports dev.warpwright.measure.data;
   exports dev.warpwright.measure.network;
   exports dev.warpwright.measure.orders;

@@ -428,15 +428,15 @@ public final class FamilySamples {
     attention(
         "attention-decode",
         Attention.of(2, 4, 2, 64, 1, 83, DType.BF16),
-        new AttentionConfig(16, 16, 3, 64));
+        new AttentionConfig(16, 16, 3, 64, 2));
     attention(
         "attention-paged",
         Attention.of(2, 3, 1, 40, 3, 61, DType.F16).withCausal(true).withPage(16),
-        new AttentionConfig(16, 32, 2, 32));
+        new AttentionConfig(16, 32, 2, 32, 1));
     attention(
         "attention-prefill",
         Attention.of(1, 2, 1, 48, 45, 50, DType.BF16).withCausal(true),
-        new AttentionConfig(32, 16, 1, 64));
+        new AttentionConfig(32, 16, 1, 64, 1));
   }
 
   private static void attention(String name, Attention attention, AttentionConfig config) {

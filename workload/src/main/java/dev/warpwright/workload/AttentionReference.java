@@ -2,6 +2,7 @@ package dev.warpwright.workload;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
+import java.util.stream.IntStream;
 
 /**
  * Attention in f64 as it is defined, without streaming, and how far an honest result may be off.
@@ -17,6 +18,9 @@ import dev.warpwright.ir.accuracy.SumAccuracy;
  * @param deviations of each element before it is rounded
  */
 public record AttentionReference(double[] values, double[] deviations) {
+  /** Rows that a core takes at a time. */
+  private static final int ROWS = 32;
+
   /** Of f32: a factor, a difference and a power of two round a score. */
   private static final double UNIT = 0x1p-24;
 
@@ -35,18 +39,25 @@ public record AttentionReference(double[] values, double[] deviations) {
     int rows = attention.rows();
     double[] values = new double[attention.heads() * rows * attention.headSize()];
     double[] deviations = new double[values.length];
-    Row row = new Row(cache, q, k, v);
-    for (int head = 0; head < attention.heads(); head++) {
-      int length = cache.lengths()[head / attention.kvHeads()];
-      for (int r = 0; r < rows; r++) {
-        int seen = length;
-        if (attention.causal()) {
-          int token = r % attention.tokens();
-          seen = Math.clamp(length - attention.tokens() + token + 1L, 0, length);
-        }
-        row.compute(head, r, seen, values, deviations);
-      }
-    }
+    int each = Math.min(rows, ROWS);
+    int tasks = Math.ceilDiv(rows, each);
+    IntStream.range(0, attention.heads() * tasks)
+        .parallel()
+        .forEach(
+            task -> {
+              Row row = new Row(cache, q, k, v);
+              int head = task / tasks;
+              int length = cache.lengths()[head / attention.kvHeads()];
+              int first = task % tasks * each;
+              for (int r = first; r < Math.min(rows, first + each); r++) {
+                int seen = length;
+                if (attention.causal()) {
+                  int token = r % attention.tokens();
+                  seen = Math.clamp(length - attention.tokens() + token + 1L, 0, length);
+                }
+                row.compute(head, r, seen, values, deviations);
+              }
+            });
     return new AttentionReference(values, deviations);
   }
 

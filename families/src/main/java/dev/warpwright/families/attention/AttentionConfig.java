@@ -12,8 +12,10 @@ import java.util.Locale;
  * @param splits parts of an entry's keys, each a block's; more than one are combined by a second
  *     launch
  * @param threads of a block; all of them copy
+ * @param stages tiles of keys and values that a block has room for; with more than one the next
+ *     ones are under way while one is multiplied
  */
-public record AttentionConfig(int tileRows, int tileKeys, int splits, int threads) {
+public record AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
   /** Rows of an instruction, and so of a warp. */
   static final int WARP_ROWS = 16;
 
@@ -24,6 +26,7 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
   private static final int MOST_ROWS = 128;
   private static final int MOST_KEYS = 128;
   private static final int MOST_THREADS = 256;
+  private static final int MOST_STAGES = 8;
 
   /** Warps that multiply. */
   int warps() {
@@ -53,6 +56,7 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
         threads,
         32 * warps(),
         MOST_THREADS);
+    require(stages >= 1 && stages <= MOST_STAGES, "%d stages are not 1 to %d", stages, MOST_STAGES);
     int page = attention.page();
     require(
         page == 0 || page % tileKeys == 0 || tileKeys % page == 0,
@@ -71,9 +75,15 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
     }
   }
 
-  /** In one line: {@code rows=16 keys=64 splits=8 threads=128}. */
+  /** In one line: {@code rows=16 keys=64 splits=8 threads=128 stages=3}. */
   public String text() {
     return String.format(
-        Locale.ROOT, "rows=%d keys=%d splits=%d threads=%d", tileRows, tileKeys, splits, threads);
+        Locale.ROOT,
+        "rows=%d keys=%d splits=%d threads=%d stages=%d",
+        tileRows,
+        tileKeys,
+        splits,
+        threads,
+        stages);
   }
 }

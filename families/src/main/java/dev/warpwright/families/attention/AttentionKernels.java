@@ -24,7 +24,7 @@ import java.util.Objects;
  * <pre>{@code
  * Attention decode = Attention.of(4, 32, 8, 128, 1, 4096, DType.BF16);
  * AttentionKernels kernels =
- *     AttentionKernels.of(decode, new AttentionConfig(16, 64, 8, 128), GpuTarget.SM_90A);
+ *     AttentionKernels.of(decode, new AttentionConfig(16, 64, 8, 128, 3), GpuTarget.SM_90A);
  * Program program = kernels.program(); // Q, K, V, lengths → O
  * }</pre>
  *

@@ -14,8 +14,13 @@ import java.util.List;
  * is behind them yet.
  */
 public final class AttentionModel {
-  /** From asking for a tile of keys until its scores are known, and its barriers. */
-  private static final double STEP_MICROS = 1.6;
+  /** From asking for a tile of keys and values until it is there. */
+  private static final double WAIT_MICROS = 1;
+
+  /** Scores, weights and sums of a tile of 64 keys, and its barriers. */
+  private static final double STEP_MICROS = 0.6;
+
+  private static final int STEP_KEYS = 64;
 
   /** A block's beginning and end. */
   private static final double BLOCK_MICROS = 1.5;
@@ -36,6 +41,7 @@ public final class AttentionModel {
   private static final List<Integer> ROWS = List.of(16, 32, 64);
   private static final List<Integer> KEYS = List.of(16, 32, 64, 128);
   private static final List<Integer> THREADS = List.of(32, 64, 128);
+  private static final List<Integer> STAGES = List.of(1, 2, 3, 4);
 
   private AttentionModel() {}
 
@@ -58,18 +64,15 @@ public final class AttentionModel {
     int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
     int row = (chunks + 1 - chunks % 2) * 16;
     int behindLast = row - chunks * 16;
-    return row * (config.tileRows() + 2 * config.tileKeys()) - 3 * behindLast;
+    return row * (config.tileRows() + 2 * config.stages() * config.tileKeys()) - 3 * behindLast;
   }
 
-  /** Registers of a thread: sums, scores, weights, copies that are on their way. */
+  /** Registers of a thread: sums, scores, weights, without a ring copies that are on their way. */
   static int registers(Attention attention, AttentionConfig config) {
     int columns = Math.ceilDiv(attention.headSize(), 16) * 16;
     int vectors = config.tileKeys() * columns / 8 / config.threads();
-    return columns / 2
-        + config.tileKeys() / 2
-        + config.tileKeys() / 4
-        + 4 * (vectors <= 16 ? vectors : 4)
-        + OTHER_REGISTERS;
+    int copied = config.stages() > 1 ? 0 : 4 * (vectors <= 16 ? vectors : 4);
+    return columns / 2 + config.tileKeys() / 2 + config.tileKeys() / 4 + copied + OTHER_REGISTERS;
   }
 
   /** The time on a device of which all entries are full. */
@@ -115,11 +118,28 @@ public final class AttentionModel {
             * share
             * attention.headSize()
             * attention.type().bytes();
-    double memory = Math.max(bytes / MEMORY, again / (L2 * MEMORY)) / (device.dramGBs() * 1e9);
-    double waiting = waves * (steps * STEP_MICROS + BLOCK_MICROS) * 1e-6;
+    // An SM with more blocks than others is the last, and one without any asks for nothing.
+    double balance =
+        blocks / (device.multiprocessors() * Math.ceil((double) blocks / device.multiprocessors()));
+    double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
+    double wanted = device.dramGBs() * 1e9 / device.multiprocessors() * WAIT_MICROS * 1e-6;
+    double together = Math.min(resident, Math.ceil((double) blocks / device.multiprocessors()));
+    double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);
+    double memory =
+        Math.max(bytes / MEMORY, again / (L2 * MEMORY))
+            / (device.dramGBs() * 1e9 * balance * reached);
+    double step = Math.max(compute, (WAIT_MICROS + compute) / config.stages());
+    double waiting = waves * (steps * step + BLOCK_MICROS) * 1e-6;
     double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
     double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;
     return new Expected(config, micros, bytes, blocks, resident);
+  }
+
+  /** Bytes that a block has under way, on average. */
+  private static double underWay(Attention attention, AttentionConfig config, double compute) {
+    double tile = 2.0 * config.tileKeys() * attention.headSize() * attention.type().bytes();
+    double full = WAIT_MICROS / (WAIT_MICROS + compute);
+    return tile * (config.stages() == 1 ? full : config.stages() - 1);
   }
 
   /** What is worth trying for a target: all that fits and is not expected to spill. */
@@ -132,9 +152,11 @@ public final class AttentionModel {
           for (int splits = 1;
               splits <= Math.min(tiles, AttentionConfig.MOST_SPLITS);
               splits *= 2) {
-            AttentionConfig config = new AttentionConfig(rows, keys, splits, threads);
-            if (fits(attention, config, target)) {
-              space.add(config);
+            for (int stages : STAGES) {
+              AttentionConfig config = new AttentionConfig(rows, keys, splits, threads, stages);
+              if (fits(attention, config, target)) {
+                space.add(config);
+              }
             }
           }
         }
@@ -170,7 +192,7 @@ public final class AttentionModel {
             .toList();
     if (ranked.isEmpty()) {
       // The first reason there is.
-      new AttentionConfig(16, 16, 1, 32).check(attention);
+      new AttentionConfig(16, 16, 1, 32, 1).check(attention);
       throw new UserError(attention.text() + " fits no block of " + device.target().name());
     }
     return ranked;

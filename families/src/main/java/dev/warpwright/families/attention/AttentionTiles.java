@@ -43,7 +43,7 @@ final class AttentionTiles {
               tile.fill o[0 +: $TM, 0 +: $DP] = 0.0f32
               tile.fill top[0 +: $TM] = $LEAST
               tile.fill sum[0 +: $TM] = 0.0f32
-              for t in begin +: max(0, min(each, all - begin)) {
+              $LOOP t in begin +: max(0, min(each, all - begin))$STAGES {
                 alloc Ks: $T[$TN, $DP] shared
                 alloc Vs: $T[$TN, $DP] shared
                 alloc s: f32[$TM, $TN] fragment
@@ -79,6 +79,7 @@ final class AttentionTiles {
                   tile.map (i in $TN, j in $DP) {
                     Vs[i, j] = select(t * $TN + i < length, Vs[i, j], 0.0$T)
                   }
+                  $MET
                 }
                 tile.mma o[0 +: $TM, 0 +: $DP] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $DP]
                   [instr = "mma.m16n8k16.f32.$T", warpsM = $WARPS, warpsN = 1]
@@ -144,6 +145,11 @@ final class AttentionTiles {
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("WARPS", config.warps());
+    boolean ring = config.stages() > 1;
+    holes.put("LOOP", ring ? "pipeline" : "for");
+    holes.put("STAGES", ring ? " [stages = " + config.stages() + "]" : "");
+    // All of a block come here or none; said here, there is none where nothing was changed.
+    holes.put("MET", ring ? "sync_threads()" : "");
   }
 
   /**

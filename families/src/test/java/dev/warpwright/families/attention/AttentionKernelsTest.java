@@ -46,8 +46,8 @@ class AttentionKernelsTest {
     }
   }
 
-  private static AttentionConfig config(int rows, int keys, int splits, int threads) {
-    return new AttentionConfig(rows, keys, splits, threads);
+  private static AttentionConfig config(int rows, int keys, int splits, int threads, int stages) {
+    return new AttentionConfig(rows, keys, splits, threads, stages);
   }
 
   @SuppressWarnings("unused") // By name.
@@ -56,7 +56,7 @@ class AttentionKernelsTest {
           // Decode: one key, an empty entry, odd lengths, the whole cache.
           new Case(
               Attention.of(5, 8, 2, 64, 1, 127, DType.BF16),
-              config(16, 32, 1, 64),
+              config(16, 32, 1, 64, 3),
               1,
               3,
               17,
@@ -64,35 +64,35 @@ class AttentionKernelsTest {
               0),
           new Case(
               Attention.of(4, 4, 2, 128, 3, 127, DType.F16).withCausal(true),
-              config(16, 16, 3, 32),
+              config(16, 16, 3, 32, 4),
               127,
               17,
               2,
               100),
           new Case(
               Attention.of(3, 6, 2, 96, 1, 100, DType.BF16).withPage(16),
-              config(16, 32, 4, 64),
+              config(16, 32, 4, 64, 2),
               1,
               50,
               99),
           new Case(
               Attention.of(2, 2, 1, 72, 8, 90, DType.F16).withPage(32).withCausal(true),
-              config(16, 16, 2, 64),
+              config(16, 16, 2, 64, 1),
               90,
               33),
           // Prefill: tiles of rows within a head and across heads, those that see less are shorter.
           new Case(
               Attention.of(1, 4, 2, 64, 77, 77, DType.BF16).withCausal(true),
-              config(32, 32, 1, 64),
+              config(32, 32, 1, 64, 2),
               77),
           new Case(
               Attention.of(2, 2, 2, 8, 64, 80, DType.F16).withCausal(true),
-              config(64, 16, 1, 128),
+              config(64, 16, 1, 128, 1),
               80,
               64),
           new Case(
               Attention.of(1, 1, 1, 40, 20, 65, DType.BF16).withScale(0.5),
-              config(16, 64, 1, 32),
+              config(16, 64, 1, 32, 1),
               65));
 
   @SuppressWarnings("unused") // By name.
@@ -195,10 +195,10 @@ class AttentionKernelsTest {
         List.of(
             new Case(
                 Attention.of(4, 32, 8, 128, 4, 4000, DType.BF16).withPage(16).withCausal(true),
-                config(16, 64, 16, 128)),
+                config(16, 64, 16, 128, 3)),
             new Case(
                 Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
-                config(64, 64, 1, 128)));
+                config(64, 64, 1, 128, 2)));
     for (Case each : cases) {
       for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
         for (Kernel kernel : AttentionKernels.of(each.attention, each.config, target).kernels()) {

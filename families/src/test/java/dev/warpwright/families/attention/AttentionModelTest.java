@@ -59,10 +59,13 @@ class AttentionModelTest {
   void sharedBytesAreTheKernels() {
     for (int head : List.of(8, 72, 128)) {
       Attention attention = Attention.of(1, 4, 2, head, 1, 100, DType.BF16);
-      AttentionConfig config = new AttentionConfig(16, 32, 1, 64);
-      Kernel kernel = AttentionKernels.of(attention, config, GpuTarget.SM_80).kernels().getFirst();
-      assertThat(KernelResources.of(kernel).sharedBytes())
-          .isEqualTo(AttentionModel.sharedBytes(attention, config));
+      for (int stages = 1; stages <= 3; stages++) {
+        AttentionConfig config = new AttentionConfig(16, 32, 1, 64, stages);
+        Kernel kernel =
+            AttentionKernels.of(attention, config, GpuTarget.SM_80).kernels().getFirst();
+        assertThat(KernelResources.of(kernel).sharedBytes())
+            .isEqualTo(AttentionModel.sharedBytes(attention, config));
+      }
     }
   }
 

@@ -286,7 +286,8 @@ public class Rewriter {
     };
   }
 
-  private Stmt.Store store(Stmt.Store store) {
+  /** A store, of a map's or by itself. */
+  protected Stmt.Store store(Stmt.Store store) {
     Buffer newBuffer = buffer(store.buffer());
     List<Expr> newIndices = exprs(store.indices());
     Expr newValue = expr(store.value());

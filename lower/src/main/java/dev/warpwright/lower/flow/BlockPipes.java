@@ -124,11 +124,21 @@ final class BlockPipes extends Rewriter {
     }
     List<Buffer> all = new ArrayList<>();
     for (Buffer tile : pipe.buffers()) {
-      Buffer ring = SwizzledTile.ring(tile, pipe.stages());
+      Buffer ring = ring(tile, pipe.stages());
       rings.put(tile, ring);
       all.add(ring);
     }
     return Stmts.alloc(all, stmt(body));
+  }
+
+  /** All stages of a tile: swizzled as it is, or one behind the other. */
+  private static Buffer ring(Buffer tile, long stages) {
+    if (tile.layout() != null) {
+      return SwizzledTile.ring(tile, stages);
+    }
+    List<Expr> shape = new ArrayList<>(tile.shape());
+    shape.addFirst(Exprs.i32(stages));
+    return Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, shape);
   }
 
   private Stmt sequence(List<Stmt> stmts) {

@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.BulkLoad;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
@@ -24,6 +25,7 @@ import dev.warpwright.lower.tile.DistributeWork;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,7 +50,8 @@ import org.jspecify.annotations.Nullable;
  * loads of the threads that hold the elements; there is nothing to decide. Weights of products of
  * warps lie in the order of their registers, and all threads copy them ({@link OrderedWeights}).
  * Without roles, all threads of a block copy all tiles, asynchronously if the attribute {@code
- * async} does not say that the target has no such copies.
+ * async} does not say that the target has no such copies. Where products take operands that come
+ * through no pipe, tiles of pipes lie as those do.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -58,7 +61,7 @@ final class ChooseMovement extends Rewriter {
   static final String BULK = "bulk";
 
   /** Copies by threads, asynchronous ones and those through registers. */
-  static final String ASYNC = "cp.async";
+  static final String ASYNC = CopyLowering.ASYNC;
 
   static final String REGISTERS = "registers";
 
@@ -88,9 +91,15 @@ final class ChooseMovement extends Rewriter {
   /** Whether some threads of a block copy and others multiply. */
   private final boolean roles;
 
+  /** Tiles of rings beside other tiles, which lie as those do. */
+  private final Set<Buffer> beside = new HashSet<>();
+
+  private final boolean hasOthers;
+
   private ChooseMovement(PrimFunc func) {
     this.attrs = func.attrs();
     this.roles = LowerPipes.hasRoles(func);
+    this.hasOthers = !roles && !RingTiles.hasOperandsOnly(func);
   }
 
   static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -125,6 +134,14 @@ final class ChooseMovement extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
+    if (hasOthers && s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt _)) {
+      beside.addAll(pipe.buffers());
+      return super.stmt(s);
+    }
+    if (hasOthers && s instanceof Stmt.TileCopy copy && beside.contains(copy.to().buffer())) {
+      boolean async = attrs.getLong("async", 1) != 0 && CopyLowering.canBeAsynchronous(copy);
+      return async ? new Stmt.TileCopy(copy.to(), copy.from(), copy.attrs().with(BY, ASYNC)) : copy;
+    }
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && OrderedWeights.are(pipe, body)) {
       pipe.buffers().forEach(tile -> laid.put(tile, FragmentOrder.of(tile)));
       return super.stmt(s);

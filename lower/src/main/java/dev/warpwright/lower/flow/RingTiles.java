@@ -32,12 +32,14 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -80,11 +82,31 @@ final class RingTiles {
     this.maps = new MapLowering(code);
   }
 
-  /** Whether a program without roles has rings. */
+  /** Whether a program without roles has rings, and nothing beside them. */
   static boolean are(PrimFunc func) {
     boolean[] found = {false};
     Walk.statements(func.body(), s -> found[0] |= isCall(s, Intrinsics.SYNC_THREADS));
-    return found[0];
+    return found[0] && hasOperandsOnly(func);
+  }
+
+  /** Whether all products take both operands from pipes, or from the rings that were pipes. */
+  static boolean hasOperandsOnly(PrimFunc func) {
+    Set<Buffer> piped = new HashSet<>();
+    boolean[] only = {true};
+    Walk.statements(
+        func.body(),
+        s -> {
+          switch (s) {
+            case Stmt.Flow.PipeScope(var pipe, Stmt _) -> piped.addAll(pipe.buffers());
+            case Stmt.Alloc(Buffer buffer, Stmt _)
+                when buffer.scope() == Scope.SHARED && buffer.rank() == 3 ->
+                piped.add(buffer);
+            case Stmt.TileMma mma ->
+                only[0] &= piped.contains(mma.a().buffer()) && piped.contains(mma.b().buffer());
+            default -> {}
+          }
+        });
+    return only[0];
   }
 
   /**

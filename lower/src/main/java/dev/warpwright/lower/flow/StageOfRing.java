@@ -44,12 +44,10 @@ final class StageOfRing extends Rewriter {
   }
 
   @Override
-  public Stmt stmt(Stmt s) {
-    if (s instanceof Stmt.Store(Buffer buffer, List<Expr> indices, Expr value)
-        && rings.get(buffer) instanceof Buffer ring) {
-      return new Stmt.Store(ring, staged(indices), expr(value));
-    }
-    return super.stmt(s);
+  protected Stmt.Store store(Stmt.Store store) {
+    return rings.get(store.buffer()) instanceof Buffer ring
+        ? new Stmt.Store(ring, staged(store.indices()), expr(store.value()))
+        : super.store(store);
   }
 
   private List<Expr> staged(List<Expr> indices) {

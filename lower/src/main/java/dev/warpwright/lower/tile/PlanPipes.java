@@ -78,7 +78,7 @@ public final class PlanPipes {
   private static final class Feed {
     final Stmt.For loop;
     final List<Stmt.For> around;
-    final List<Stmt.TileCopy> copies;
+    final List<WholeCopy> copies;
     final List<Stmt> rest;
     @Nullable Ring ring;
 
@@ -105,7 +105,7 @@ public final class PlanPipes {
           && !mma.attrs().has("inflight");
     }
 
-    Feed(Stmt.For loop, List<Stmt.For> around, List<Stmt.TileCopy> copies, List<Stmt> rest) {
+    Feed(Stmt.For loop, List<Stmt.For> around, List<WholeCopy> copies, List<Stmt> rest) {
       this.loop = loop;
       this.around = around;
       this.copies = copies;
@@ -161,9 +161,9 @@ public final class PlanPipes {
       if (ring == null) {
         ring = new Ring();
         rings.add(ring);
-        for (Stmt.TileCopy copy : feed.copies) {
-          ring.places.put(copy.to().buffer(), ring.tiles.size());
-          ring.tiles.add(copy.to().buffer());
+        for (WholeCopy copy : feed.copies) {
+          ring.places.put(copy.to(), ring.tiles.size());
+          ring.tiles.add(copy.to());
         }
       }
       feed.ring = ring;
@@ -192,40 +192,42 @@ public final class PlanPipes {
   }
 
   private Feed feed(Stmt.For loop, List<Stmt.For> around) {
-    List<Stmt.TileCopy> copies = new ArrayList<>();
+    List<WholeCopy> copies = new ArrayList<>();
     List<Stmt> rest = new ArrayList<>();
     Set<Buffer> targets = new HashSet<>();
     for (Stmt s : TileFacts.flat(loop.body())) {
+      WholeCopy copy = WholeCopy.of(s);
       if (rest.stream().allMatch(Stmt.Comment.class::isInstance)
-          && s instanceof Stmt.TileCopy copy
-          && targets.add(copy.to().buffer())
+          && copy != null
+          && targets.add(copy.to())
           && isStaged(copy)) {
         copies.add(copy);
       } else {
         rest.add(s);
       }
     }
-    copies.removeIf(copy -> !isLocal(copy.to().buffer(), rest));
+    copies.removeIf(copy -> !isLocal(copy.to(), rest));
     List<Stmt> others = new ArrayList<>(TileFacts.flat(loop.body()));
-    others.removeAll(copies);
+    copies.forEach(copy -> others.remove(copy.stmt()));
     return new Feed(loop, around, copies, others);
   }
 
-  private boolean isStaged(Stmt.TileCopy copy) {
-    Buffer to = copy.to().buffer();
-    Buffer from = copy.from().buffer();
+  private boolean isStaged(WholeCopy copy) {
+    Scope scope = copy.to().scope();
+    Buffer from = copy.from();
     return from.scope() == Scope.GLOBAL
-        && (!written.contains(from) || awaited.contains(copy))
-        && (to.scope() == Scope.SHARED || to.scope() == Scope.LOCAL)
-        && TileFacts.isWhole(copy.to());
+        && (!written.contains(from)
+            || copy.stmt() instanceof Stmt.TileCopy c && awaited.contains(c))
+        && (scope == Scope.SHARED || scope == Scope.LOCAL);
   }
 
   /**
    * Whether whoever uses the buffer has copied it first: in each pipelined loop at the beginning,
-   * and nowhere else; and nobody writes to it but the copies.
+   * and nowhere else; and nobody writes to it but the copies, or, without roles, whoever reads it.
    */
   private boolean isLocal(Buffer buffer, List<Stmt> rest) {
-    for (Stmt s : rest) {
+    boolean roles = func.attrs().getLong("consumers", 0) > 0;
+    for (Stmt s : roles ? rest : List.<Stmt>of()) {
       boolean[] writes = {false};
       Walk.statements(s, inner -> writes[0] |= Leaves.of(inner).writes().contains(buffer));
       if (writes[0]) {
@@ -243,8 +245,8 @@ public final class PlanPipes {
               .findFirst()
               .map(
                   inner ->
-                      inner instanceof Stmt.TileCopy copy
-                          && copy.to().buffer() == buffer
+                      WholeCopy.of(inner) instanceof WholeCopy copy
+                          && copy.to() == buffer
                           && isStaged(copy))
               .orElse(false);
       if (first) {
@@ -281,8 +283,8 @@ public final class PlanPipes {
     Map<Buffer, Integer> places = new IdentityHashMap<>();
     Set<Integer> taken = new HashSet<>();
     int added = 0;
-    for (Stmt.TileCopy copy : feed.copies) {
-      Buffer tile = copy.to().buffer();
+    for (WholeCopy copy : feed.copies) {
+      Buffer tile = copy.to();
       int place = -1;
       for (int i = 0; i < ring.tiles.size() && place < 0; i++) {
         Buffer both = union(tiles.get(i), tile);
@@ -451,7 +453,8 @@ public final class PlanPipes {
         return new Stmt.For(f.var(), expr(f.min()), extent(f, unroll), kind, null, attrs, body);
       }
       Stmt produce =
-          new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
+          new Stmt.Flow.Produce(
+              pipe, Stmts.seq(feed.copies.stream().map(copy -> stmt(copy.stmt())).toList()));
       Stmt consume =
           new Stmt.Flow.Consume(
               pipe,

@@ -57,13 +57,14 @@ public final class AttentionPlan {
     }
     return String.format(
         Locale.ROOT,
-        "%d rows a block of %d heads x %d tokens, keys %s by %d%s, %d bytes of shared memory",
+        "%d rows a block of %d heads x %d tokens, keys %s by %d%s%s, %d bytes of shared memory",
         config.tileRows(),
         attention.group(),
         attention.tokens(),
         config.splits() == 1 ? "whole" : "in " + config.splits() + " parts",
         config.tileKeys(),
         attention.isPaged() ? " through the table of pages" : "",
+        config.stages() == 1 ? "" : " through a ring of " + config.stages() + " stages",
         KernelResources.of(kernel).sharedBytes());
   }
 
@@ -132,6 +133,7 @@ public final class AttentionPlan {
     return (a.tileRows() == b.tileRows() ? 0 : 1)
         + (a.tileKeys() == b.tileKeys() ? 0 : 1)
         + (a.splits() == b.splits() ? 0 : 1)
-        + (a.threads() == b.threads() ? 0 : 1);
+        + (a.threads() == b.threads() ? 0 : 1)
+        + (a.stages() == b.stages() ? 0 : 1);
   }
 }

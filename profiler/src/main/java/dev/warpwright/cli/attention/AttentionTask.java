@@ -1,15 +1,12 @@
 package dev.warpwright.cli.attention;
 
-import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.perf.predict.Prediction;
-import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
@@ -27,12 +24,13 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Its keys, for messages. */
   public static final String KEYS =
-      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads";
+      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads, stages";
 
   private static final int MOST = 1 << 20;
   private static final int ROWS = 16;
   private static final int TILE_KEYS = 64;
   private static final int THREADS = 128;
+  private static final int STAGES = 2;
 
   /** Whether a command is about attention. */
   public static boolean is(String what) {
@@ -45,7 +43,11 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
    * @throws UserError if it is none
    */
   public static AttentionTask of(List<String> arguments) {
-    KeyValues values = new KeyValues(arguments);
+    return of(new KeyValues(arguments));
+  }
+
+  /** Reads a task of which a command has read its own keys. */
+  static AttentionTask of(KeyValues values) {
     int heads = (int) values.number("HQ", 1, MOST);
     int d = (int) values.number("D", 1, MOST);
     Attention attention;
@@ -68,33 +70,19 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     if (values.text("rows") != null
         || values.text("keys") != null
         || values.text("splits") != null
-        || values.text("threads") != null) {
+        || values.text("threads") != null
+        || values.text("stages") != null) {
       config =
           new AttentionConfig(
               (int) values.number("rows", 1, MOST, ROWS),
               (int) values.number("keys", 1, MOST, TILE_KEYS),
               (int) values.number("splits", 1, MOST, 1),
-              (int) values.number("threads", 1, MOST, THREADS));
+              (int) values.number("threads", 1, MOST, THREADS),
+              (int) values.number("stages", 1, MOST, STAGES));
       config.check(attention);
     }
     values.finish(KEYS);
     return new AttentionTask(attention, config);
-  }
-
-  /**
-   * Says why attention is not measured.
-   *
-   * @throws DeviceError if there is no GPU, as for all that is measured
-   * @throws UserError if there is one
-   */
-  public static void refuseMeasuring(List<String> arguments) {
-    AttentionTask task = of(arguments);
-    if (Gpu.find().isEmpty()) {
-      throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
-    }
-    throw new UserError(
-        task.attention.text()
-            + " is not timed yet; 'check attention ... --gpu' compares it with this GPU");
   }
 
   private static DType type(String text) {

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionPerf;
 import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
@@ -56,7 +57,7 @@ public final class PerfCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn, a model's file, or fleet.")
+      description = "gemm, mlp, ffn, attention, a model's file, or fleet.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -131,12 +132,12 @@ public final class PerfCommand extends Command {
     }
     List<Products> tasks = new ArrayList<>();
     List<NetworkTask> whole = new ArrayList<>();
+    List<AttentionPerf.Search> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
         if (AttentionTask.is(task.what())) {
-          AttentionTask.refuseMeasuring(task.arguments());
-        }
-        if (NetworkTask.isNetwork(task.what())) {
+          attention.add(AttentionPerf.Search.of(task.arguments()));
+        } else if (NetworkTask.isNetwork(task.what())) {
           whole.add(network(task));
         } else {
           tasks.add(products(task));
@@ -148,6 +149,9 @@ public final class PerfCommand extends Command {
     CutlassCsv others = cutlass == null ? null : CutlassCsv.read(cutlass);
     Path records = TuningFiles.database(database);
     List<Report> reports = new ArrayList<>();
+    for (AttentionPerf.Search search : attention) {
+      reports.add(AttentionPerf.perf(search, rounds, progress));
+    }
     if (!whole.isEmpty()) {
       reports.add(
           networks.perform(

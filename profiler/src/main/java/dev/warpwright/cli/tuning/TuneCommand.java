@@ -2,6 +2,7 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.attention.AttentionPerf;
 import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
@@ -72,7 +73,7 @@ public final class TuneCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn or a model's file.")
+      description = "gemm, mlp, ffn, attention or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -146,12 +147,12 @@ public final class TuneCommand extends Command {
     TuneRequest.Together together = together();
     List<TuneRequest.Search> searches = new ArrayList<>();
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
+    List<AttentionPerf.Search> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
         if (AttentionTask.is(task.what())) {
-          AttentionTask.refuseMeasuring(task.arguments());
-        }
-        if (NetworkTask.isNetwork(task.what())) {
+          attention.add(AttentionPerf.Search.of(task.arguments()));
+        } else if (NetworkTask.isNetwork(task.what())) {
           network(task, searches, whole);
         } else {
           KeyValues values = new KeyValues(task.arguments());
@@ -167,12 +168,16 @@ public final class TuneCommand extends Command {
     Path records = TuningFiles.database(database);
     TuneRequest request = new TuneRequest(searches, records, folder, ROUNDS, together);
     if (fleet != null) {
-      if (!whole.isEmpty()) {
-        throw new UserError("--on " + fleet + ": for products; networks are tuned on the GPU here");
+      if (!whole.isEmpty() || !attention.isEmpty()) {
+        throw new UserError(
+            "--on " + fleet + ": for products; networks and attention are tuned on the GPU here");
       }
       return FleetTune.perform(fleet, settings, request, progress);
     }
     List<Report> reports = new ArrayList<>();
+    for (AttentionPerf.Search search : attention) {
+      reports.add(AttentionPerf.tune(search, ROUNDS, progress));
+    }
     if (!whole.isEmpty()) {
       reports.add(networks.perform(new NetworkTuneRequest(whole, records, ROUNDS), progress));
     }

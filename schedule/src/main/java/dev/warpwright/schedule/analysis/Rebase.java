@@ -100,9 +100,10 @@ public final class Rebase extends Rewriter {
     return super.stmt(s);
   }
 
-  private Stmt.Store store(Stmt.Store store) {
+  @Override
+  protected Stmt.Store store(Stmt.Store store) {
     return store.buffer() == old
         ? new Stmt.Store(replacement, indices(store.indices()), expr(store.value()))
-        : (Stmt.Store) super.stmt(store);
+        : super.store(store);
   }
 }

@@ -90,7 +90,10 @@ final class FlowRules {
       }
       case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) -> {
         stage(s, pipe, site);
-        readsOnly(body, pipe);
+        // Without roles a stage is the reader's alone until it is given back.
+        if (peek || site.role != null) {
+          readsOnly(body, pipe);
+        }
         // A stage that is only looked at stays: what is under way there goes by the other one.
         Stmt stage = peek && site.inStage != null ? site.inStage : s;
         visit(body, site.inside(stage, pipe));

@@ -158,12 +158,14 @@ class FlowVerifierTest {
         "buffer 't' is not declared here",
         "t[0]");
     broken(
-        "pipe p[1] shared (t: f32[16])\n"
-            + "produce p { t[0] = 1.0f32 }\n"
-            + "consume p { t[0] = 2.0f32 }\n",
+        roles("", "").replace("consume p {", "consume p { t[0] = 2.0f32 "),
         Rule.PIPES,
         "'t' is written where it is consumed",
         "t[0] = 2.0");
+    valid(
+        "pipe p[1] shared (t: f32[16])\n"
+            + "produce p { t[0] = 1.0f32 }\n"
+            + "consume p { t[0] = 2.0f32 }\n");
     broken(
         "pipe p[2] shared (t: f32[16])\n"
             + "produce p { t[0] = 1.0f32 produce p { t[0] = 1.0f32 } }\n"

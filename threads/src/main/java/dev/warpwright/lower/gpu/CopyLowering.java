@@ -14,6 +14,12 @@ import java.util.List;
  * allows; everything else is a map of one store.
  */
 public final class CopyLowering {
+  /** The value of a copy's attribute {@code by} that says that it goes on behind the statement. */
+  public static final String ASYNC = "cp.async";
+
+  /** Bytes that asynchronous copies move at once, the most first. */
+  private static final List<Integer> ASYNC_BYTES = List.of(16, 8, 4);
+
   private final ThreadCode code;
   private final MapLowering maps;
 
@@ -24,7 +30,39 @@ public final class CopyLowering {
 
   Stmt copy(Stmt.TileCopy copy) {
     int lanes = vectorLanes(copy);
+    if (isAsynchronous(copy)) {
+      return asynchronousCopy(copy, lanes);
+    }
     return lanes == 1 ? maps.copy(copy) : vectorCopy(copy, lanes);
+  }
+
+  /** Whether a copy is to go on behind its statement, until {@code cp.async.wait}. */
+  static boolean isAsynchronous(Stmt s) {
+    return s instanceof Stmt.TileCopy copy && ASYNC.equals(copy.attrs().getString("by"));
+  }
+
+  /** Whether a copy's alignment allows that. */
+  public static boolean canBeAsynchronous(Stmt.TileCopy copy) {
+    return ASYNC_BYTES.contains(vectorLanes(copy) * copy.to().buffer().dtype().bytes());
+  }
+
+  private Stmt asynchronousCopy(Stmt.TileCopy copy, int lanes) {
+    Region to = copy.to();
+    Region from = copy.from();
+    long vectors = Guards.extent(to.tile().get(1)) / lanes;
+    int bytes = lanes * to.buffer().dtype().bytes();
+    return code.spread(
+        Guards.extent(to.tile().get(0)) * vectors,
+        piece -> {
+          List<Expr> point =
+              List.of(Exprs.div(piece, vectors), Exprs.mul(Exprs.mod(piece, vectors), lanes));
+          List<Expr> at = Guards.indices(from, point);
+          return StageCopy.chunk(
+              new Expr.AddressOf(to.buffer(), Guards.indices(to, point)),
+              new Expr.AddressOf(from.buffer(), Guards.clamped(from, at, lanes)),
+              Guards.inside(from, at),
+              bytes);
+        });
   }
 
   private Stmt vectorCopy(Stmt.TileCopy copy, int lanes) {
@@ -68,10 +106,11 @@ public final class CopyLowering {
         || to.scope() != Scope.SHARED
         || from.dtype() != to.dtype()
         || from.layout() != null
-        || to.rank() != 2
+        || to.rank() != (isAsynchronous(copy) ? Math.clamp(to.rank(), 2, 3) : 2)
         || from.rank() < 2
         || copy.to().tile().size() != 2
         || copy.from().tile().size() != 2
+        || copy.to().ranges().getLast().isPoint()
         || copy.from().ranges().getLast().isPoint()) {
       return 1;
     }
@@ -93,7 +132,10 @@ public final class CopyLowering {
   }
 
   private static long pitch(Buffer buffer) {
-    return buffer.layout() == null ? buffer.extent(1) : buffer.layout().offset(1, 0);
+    if (buffer.layout() == null) {
+      return buffer.extent(buffer.rank() - 1);
+    }
+    return buffer.rank() == 2 ? buffer.layout().offset(1, 0) : buffer.layout().offset(0, 1, 0);
   }
 
   /** Whether the first column of the region is a multiple of {@code lanes}. */

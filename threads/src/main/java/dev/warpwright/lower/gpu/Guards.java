@@ -47,6 +47,24 @@ public final class Guards {
     return condition;
   }
 
+  /**
+   * The same place, or another one inside where {@link #inside} does not hold and nothing is read.
+   *
+   * @param lanes elements from there on along the last dimension
+   */
+  static List<Expr> clamped(Region region, List<Expr> indices, int lanes) {
+    List<Expr> result = new ArrayList<>();
+    for (int d = 0; d < indices.size(); d++) {
+      Expr extent = region.buffer().shape().get(d);
+      long last = d < indices.size() - 1 ? 1 : lanes;
+      result.add(
+          fits(region.ranges().get(d), extent)
+              ? indices.get(d)
+              : Exprs.min(indices.get(d), Exprs.add(extent, -last)));
+    }
+    return result;
+  }
+
   private static boolean fits(Range range, Expr extent) {
     return range.min() instanceof Expr.IntImm min
         && range.extent() instanceof Expr.IntImm length

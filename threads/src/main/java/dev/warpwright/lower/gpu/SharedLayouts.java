@@ -7,7 +7,9 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Gives every matrix in shared memory a row pitch that is an odd multiple of 16 bytes: the eight
@@ -24,19 +26,45 @@ final class SharedLayouts {
 
   static Stmt apply(Stmt body) {
     Map<Buffer, Buffer> replaced = new HashMap<>();
+    Set<Buffer> rings = rings(body);
     Walk.statements(
         body,
         s -> {
           if (s instanceof Stmt.Alloc(Buffer buffer, Stmt ignored)
               && buffer.scope() == Scope.SHARED
               && buffer.layout() == null
-              && buffer.rank() == 2) {
-            long pitch = pitch(buffer.extent(1), buffer.dtype().bytes());
-            long[] shape = {buffer.extent(0), buffer.extent(1)};
-            replaced.put(buffer, buffer.withLayout(Layout.strided(shape, new long[] {pitch, 1})));
+              && (buffer.rank() == 2 || rings.contains(buffer))) {
+            replaced.put(buffer, buffer.withLayout(layout(buffer)));
           }
         });
     return Substitution.ofBuffers(replaced).stmt(body);
+  }
+
+  /** Tiles that are there several times, which copies fill ahead. */
+  private static Set<Buffer> rings(Stmt body) {
+    Set<Buffer> rings = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileCopy copy
+              && CopyLowering.isAsynchronous(copy)
+              && copy.to().buffer().rank() == 3) {
+            rings.add(copy.to().buffer());
+          }
+        });
+    return rings;
+  }
+
+  /** Of a matrix, or of those of a ring, one behind the other. */
+  private static Layout layout(Buffer buffer) {
+    int last = buffer.rank() - 1;
+    long rows = buffer.extent(last - 1);
+    long columns = buffer.extent(last);
+    long pitch = pitch(columns, buffer.dtype().bytes());
+    return last == 1
+        ? Layout.strided(new long[] {rows, columns}, new long[] {pitch, 1})
+        : Layout.strided(
+            new long[] {buffer.extent(0), rows, columns}, new long[] {rows * pitch, pitch, 1});
   }
 
   /** Elements from row to row. */

@@ -170,7 +170,20 @@ public record StageCopy(
 
   private Stmt asynchronous(
       Buffer from, List<Expr> at, Expr inside, Expr stage, Expr row, Expr column) {
-    int bytes = lanes * from.dtype().bytes();
+    return chunk(
+        new Expr.AddressOf(ring.ring(), ring.indices(stage, row, column)),
+        new Expr.AddressOf(from, at),
+        inside,
+        lanes * from.dtype().bytes());
+  }
+
+  /**
+   * An asynchronous copy of 16, 8 or 4 bytes.
+   *
+   * @param inside whether there is anything to copy; else the bytes become zero, and nothing is
+   *     read
+   */
+  static Stmt chunk(Expr to, Expr from, Expr inside, int bytes) {
     TargetIntrinsic intrinsic =
         switch (bytes) {
           case 16 -> Intrinsics.CP_ASYNC_16;
@@ -181,11 +194,7 @@ public record StageCopy(
         Exprs.isConst(inside, 1)
             ? Exprs.i32(bytes)
             : Exprs.mul(Exprs.cast(DType.I32, inside), bytes);
-    return Exprs.evaluate(
-        intrinsic,
-        new Expr.AddressOf(ring.ring(), ring.indices(stage, row, column)),
-        new Expr.AddressOf(from, at),
-        present);
+    return Exprs.evaluate(intrinsic, to, from, present);
   }
 
   /** Code for a chunk of the tile. */

@@ -1,0 +1,128 @@
+package dev.warpwright.measure.attention;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.measure.data.AttentionData;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.runtime.cuda.CudaContext;
+import dev.warpwright.runtime.cuda.CudaStream;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.AttentionCache;
+import dev.warpwright.workload.AttentionReference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * What attention reads, on a device, several times over: going through all sets moves three times
+ * the L2 before one comes again. All entries have all keys. Sets hold the same elements, so that
+ * one reference is that of all.
+ */
+final class AttentionMemory implements AutoCloseable {
+  private static final int MIN_SETS = 2;
+  private static final int MAX_SETS = 64;
+
+  private final Attention attention;
+  private final CudaStream stream;
+  private final Arguments arguments;
+  private final AttentionReference expected;
+  private final List<Map<String, CudaBuffer>> sets = new ArrayList<>();
+
+  /**
+   * How far a result is off.
+   *
+   * @param verified whether all of it is what rounding explains
+   * @param why it is not; empty if it is
+   */
+  record Error(double relative, boolean verified, String why) {}
+
+  /** Makes the data, their reference, and copies them. */
+  AttentionMemory(
+      Attention attention, Program like, long seed, CudaContext context, CudaStream stream) {
+    this.attention = attention;
+    this.stream = stream;
+    int[] lengths = new int[attention.batch()];
+    Arrays.fill(lengths, attention.keys());
+    AttentionCache cache = AttentionCache.of(attention, lengths, seed);
+    arguments = AttentionData.of(cache, ProgramInterpreter.params(like), seed);
+    expected = AttentionData.reference(cache, arguments);
+    long bytes = (long) Math.ceil(attention.bytes());
+    int count =
+        (int) Math.clamp(Math.ceilDiv(3 * context.device().l2Bytes(), bytes), MIN_SETS, MAX_SETS);
+    try {
+      for (int set = 0; set < count; set++) {
+        Map<String, CudaBuffer> memory = new HashMap<>();
+        sets.add(memory);
+        for (Program.ProgramParam param : like.params()) {
+          if (param.role() == Program.Role.INPUT && param.param() instanceof Buffer buffer) {
+            NdArray array = arguments.get(buffer.name());
+            CudaBuffer device = context.allocate(Math.max(16, array.segment().byteSize()));
+            memory.put(buffer.name(), device);
+            device.copyFrom(array.segment(), stream);
+          }
+        }
+      }
+      stream.synchronize();
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  int count() {
+    return sets.size();
+  }
+
+  /** An input of a set. */
+  CudaBuffer get(int set, String name) {
+    return Objects.requireNonNull(sets.get(set).get(name), name);
+  }
+
+  /** Bytes of O. */
+  long resultBytes() {
+    return arguments.get("O").segment().byteSize();
+  }
+
+  /** Compares what a kernel has left in its O. */
+  Error error(CudaBuffer result) {
+    NdArray array = arguments.get("O");
+    result.copyTo(array.segment(), stream);
+    stream.synchronize();
+    double[] got = array.toDoubles();
+    Deviations deviations =
+        Deviations.of(
+            ErrorBound.of(attention.type()),
+            i -> got[i],
+            i -> expected.values()[i],
+            i -> expected.deviations()[i],
+            got.length,
+            0,
+            false);
+    double relative = Verification.compare(got, expected.values()).relError();
+    boolean verified = deviations.honest() && relative <= attention.tolerance();
+    String off = deviations.honest() ? "" : ", " + deviations.text(attention.headSize());
+    return new Error(
+        relative,
+        verified,
+        verified
+            ? ""
+            : String.format(
+                Locale.ROOT, "the result is wrong: relative error %.2e%s", relative, off));
+  }
+
+  @Override
+  public void close() {
+    sets.forEach(set -> set.values().forEach(CudaBuffer::close));
+    sets.clear();
+  }
+}

@@ -1,0 +1,116 @@
+package dev.warpwright.measure.attention;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.runtime.cuda.CudaContext;
+import dev.warpwright.runtime.cuda.CudaLaunch;
+import dev.warpwright.runtime.cuda.CudaModule;
+import dev.warpwright.runtime.cuda.CudaStream;
+import dev.warpwright.runtime.launch.GridLauncher;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The kernels of a configuration on a device, with their launches on each set, and their results.
+ */
+final class LoadedAttention implements AutoCloseable {
+  private static final byte POISON = -1;
+
+  private final CudaStream stream;
+  private final List<CudaModule> modules = new ArrayList<>();
+  private final Map<Buffer, CudaBuffer> workspace = new IdentityHashMap<>();
+  private final List<CudaBuffer> results = new ArrayList<>();
+  private final List<List<CudaLaunch>> launches = new ArrayList<>();
+
+  /**
+   * Compiles and prepares.
+   *
+   * @throws DeviceError if a kernel cannot be compiled, spills, or is refused by the device
+   */
+  LoadedAttention(
+      AttentionKernels kernels, AttentionMemory memory, CudaContext context, CudaStream stream) {
+    this.stream = stream;
+    Program program = kernels.program();
+    try {
+      Map<Kernel, GridLauncher> launchers = new IdentityHashMap<>();
+      for (Kernel kernel : kernels.kernels()) {
+        Cubin cubin =
+            CudaCompilers.compile(CudaPrinter.print(kernel, kernels.target()), kernels.target());
+        if (cubin.usage(kernel.name()).stream().anyMatch(usage -> !usage.isClean())) {
+          throw new DeviceError(kernel.name() + " spills registers");
+        }
+        CudaModule module = context.load(cubin.bytes());
+        modules.add(module);
+        launchers.put(kernel, GridLauncher.of(kernel, module));
+      }
+      for (Buffer buffer : program.workspace()) {
+        long bytes = buffer.storageElements() * buffer.dtype().bytes();
+        CudaBuffer partial = context.allocate(Math.max(16, bytes));
+        workspace.put(buffer, partial);
+        partial.poison(POISON, stream);
+      }
+      for (int set = 0; set < memory.count(); set++) {
+        results.add(context.allocate(Math.max(16, memory.resultBytes())));
+        launches.add(prepare(program, set, memory, launchers));
+        poison(set);
+      }
+      stream.synchronize();
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private List<CudaLaunch> prepare(
+      Program program, int set, AttentionMemory memory, Map<Kernel, GridLauncher> launchers) {
+    List<CudaLaunch> prepared = new ArrayList<>();
+    for (Program.Step step : program.steps()) {
+      if (!(step instanceof Program.Launch(Kernel kernel, List<Program.Argument> arguments))) {
+        throw new IllegalArgumentException(program.name() + " does other than launch kernels");
+      }
+      Map<Buffer, CudaBuffer> buffers = new HashMap<>();
+      for (int i = 0; i < arguments.size(); i++) {
+        Buffer buffer = ((Program.BufferArgument) arguments.get(i)).buffer();
+        CudaBuffer partial = workspace.get(buffer);
+        CudaBuffer own = buffer.name().equals("O") ? results.get(set) : partial;
+        buffers.put(
+            (Buffer) kernel.params().get(i), own != null ? own : memory.get(set, buffer.name()));
+      }
+      GridLauncher launcher = Objects.requireNonNull(launchers.get(kernel));
+      prepared.add(launcher.prepare(buffers, Map.of()));
+    }
+    return prepared;
+  }
+
+  /** Gives the work on a set to the stream, without waiting. */
+  void enqueue(int set) {
+    launches.get(set).forEach(launch -> launch.run(stream));
+  }
+
+  CudaBuffer result(int set) {
+    return results.get(set);
+  }
+
+  /** What is then not written is not a number. */
+  void poison(int set) {
+    results.get(set).poison(POISON, stream);
+  }
+
+  @Override
+  public void close() {
+    workspace.values().forEach(CudaBuffer::close);
+    results.forEach(CudaBuffer::close);
+    modules.forEach(CudaModule::close);
+  }
+}
