@@ -61,7 +61,7 @@ final class HopperArguments {
 
   private static Buffer buffer(Expr operand) {
     if (!(operand instanceof Expr.AddressOf address)) {
-      throw new IllegalArgumentException("an operand of a product is no address: " + operand);
+      throw new IllegalArgumentException("an operand of wgmma is no address: " + operand);
     }
     return address.buffer();
   }

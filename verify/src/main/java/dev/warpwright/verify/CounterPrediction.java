@@ -143,7 +143,7 @@ public record CounterPrediction(
     BoundKernel bound = BoundKernel.of(kernel, values);
     if (!(bound.workload() instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(
-          kernel.name() + ": counters are predicted for single products and for networks");
+          kernel.name() + ": counters are predicted for single GEMMs and for networks");
     }
     long m = gemm.c().extent(0);
     long n = gemm.c().extent(1);

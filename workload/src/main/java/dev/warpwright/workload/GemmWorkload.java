@@ -102,7 +102,7 @@ public record GemmWorkload(
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
       throw new IllegalArgumentException(
-          String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
+          String.format(Locale.ROOT, "a GEMM of %d x %d x %d", m, n, k));
     }
     long columnsOfC = epilogue.columns(n);
     leading =

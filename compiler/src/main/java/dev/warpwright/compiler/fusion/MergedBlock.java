@@ -122,7 +122,7 @@ final class MergedBlock {
             merged.func(),
             merged.trace(),
             merged.tiles(),
-            "merged, order=" + order.text() + " wait=" + waits.text(),
+            "both GEMMs in one grid, order=" + order.text() + " wait=" + waits.text(),
             String.format(
                 Locale.ROOT,
                 "it was asked for: %d blocks take tiles of %d x %d of both GEMMs, %s",

@@ -33,7 +33,7 @@ public enum TensorRung {
   /** Products of warpgroups. */
   WGMMA(
       "wgmma",
-      "products of warpgroups straight from shared memory, which a producer fills by bulk copies") {
+      "GEMMs of warpgroups straight from shared memory, which a producer fills by TMA copies") {
     @Override
     Schedule schedule(PrimFunc matmul, GemmWorkload workload, int multiprocessors) {
       // Only bulk copies go to both blocks of a pair, and they need rows of multiples of 16 bytes.

@@ -56,7 +56,7 @@ public final class AmpereGemm {
     if (instruction(workload, target) == null) {
       return String.format(
           Locale.ROOT,
-          "mma.sync of %s, sums in %s, does not exist on %s",
+          "mma.sync of %s, accumulators in %s, does not exist on %s",
           workload.operands(),
           workload.precision().arithmetic(),
           target.name());
@@ -87,10 +87,10 @@ public final class AmpereGemm {
     }
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
       return String.format(
-          Locale.ROOT, "a step of %d elements along K is no multiple of 64 bytes", config.tileK());
+          Locale.ROOT, "a step of %d elements of K is no multiple of 64 bytes", config.tileK());
     }
     if (config.isDivided() && workload.precision().sums() != DType.F32) {
-      return "sums in "
+      return "accumulators in "
           + workload.precision().arithmetic()
           + " are not added up over several blocks";
     }

@@ -46,11 +46,11 @@ public final class HopperLimits {
           config.consumers());
     }
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
-      return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
+      return productColumns + " columns of a wgmma; 8 to 256 in steps of 8 are possible";
     }
     if (workload.operands() == DType.I8 && productColumns > 32 && productColumns % 16 != 0) {
       return productColumns
-          + " columns of a product of bytes; from 32 on multiples of 16 are possible";
+          + " columns of a wgmma in int8; from 32 on multiples of 16 are possible";
     }
     if (alongColumns && productColumns % 16 != 0) {
       return productColumns
@@ -61,18 +61,18 @@ public final class HopperLimits {
           + " columns of a gated linear unit's tile; multiples of 16 are possible";
     }
     if (productRows > 256) {
-      return productRows + " rows of a tile; a bulk copy moves at most 256";
+      return productRows + " rows of a tile; a TMA copy moves at most 256";
     }
     if (config.tileK() < 32 / bytes || config.tileK() * bytes % 32 != 0) {
       return String.format(
-          Locale.ROOT, "a step of %d elements along K is no multiple of 32 bytes", config.tileK());
+          Locale.ROOT, "a step of %d elements of K is no multiple of 32 bytes", config.tileK());
     }
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
     long sums = sumRegisters(workload, config);
     if (sums > MAX_SUMS) {
-      return "sums of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
+      return "accumulators of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
     }
     if (config.isPaired()) {
       String pair = pairProblem(workload, config);
@@ -83,7 +83,7 @@ public final class HopperLimits {
       return String.format(
           Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
     } else if (config.isDivided() && workload.precision() == Precision.F16_SUMS) {
-      return "sums in f16 are not added up over several blocks";
+      return "accumulators in f16 are not added up over several blocks";
     }
     String cluster = cluster(workload, config);
     if (cluster != null) {
@@ -118,7 +118,7 @@ public final class HopperLimits {
     if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
       return String.format(
           Locale.ROOT,
-          "products' matrices %d and %d bytes apart: bulk copies need multiples of 16",
+          "GEMMs' matrices %d and %d bytes apart: TMA copies need multiples of 16",
           strides.a() * bytes,
           strides.b() * bytes);
     }
@@ -126,7 +126,7 @@ public final class HopperLimits {
         ? null
         : String.format(
             Locale.ROOT,
-            "rows of %d and %d bytes: bulk copies need multiples of 16",
+            "rows of %d and %d bytes: TMA copies need multiples of 16",
             rowOfA,
             rowOfB);
   }
@@ -136,17 +136,17 @@ public final class HopperLimits {
     if (instructionType(workload) == null) {
       return String.format(
           Locale.ROOT,
-          "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s",
+          "wgmma takes bf16, f16, tf32, 8-bit floats and int8, not %s in %s",
           workload.operands().text(),
           workload.precision().arithmetic());
     }
     if (workload.k() == 0) {
-      return "sums of no products";
+      return "K = 0: there is nothing to accumulate";
     }
     int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
     if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
-      return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
+      return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
     }
     // Threads copy dense matrices only.
     return workload.isPitched() ? alignmentProblem(workload) : null;
@@ -190,7 +190,7 @@ public final class HopperLimits {
     }
     return workload.precision().sums() == DType.F32
         ? null
-        : "sums in " + workload.precision().arithmetic() + " are not added up over several blocks";
+        : "accumulators in " + workload.precision().arithmetic() + " are not added up over several blocks";
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
@@ -230,7 +230,7 @@ public final class HopperLimits {
         && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
       return String.format(
           Locale.ROOT,
-          "clusters of %d tiles do not divide the tiles of a product of the batch",
+          "clusters of %d tiles do not divide the tiles of a GEMM of the batch",
           config.clusterM());
     }
     boolean fits =

@@ -124,7 +124,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       throw new Rejected(
           "registers",
           sums
-              + " sums, "
+              + " accumulators, "
               + instruction
               + " of an instruction, and "
               + others

@@ -39,7 +39,7 @@ public record WorkspaceGemm(PrimFunc func, ScheduledGemm parts, Kernel sum, Prog
    */
   public static WorkspaceGemm schedule(GemmWorkload workload, HopperConfig config, int parts) {
     if (parts < 2 || workload.batch().isMany() || config.isDivided()) {
-      throw new UserError("one product, and 2 parts or more, are summed through a workspace");
+      throw new UserError("one GEMM, and 2 parts or more, are summed through a workspace");
     }
     if (workload.k() % parts != 0 || workload.k() / parts % config.tileK() != 0) {
       throw new UserError(

@@ -46,7 +46,7 @@ final class LoweredRecordsTest {
     boolean parts = point.contains("division=parts");
     return String.join(
         ", ",
-        HopperLimits.operandsProblem(workload) == null ? "bulk copies" : "copies by threads",
+        HopperLimits.operandsProblem(workload) == null ? "TMA copies" : "copies by threads",
         persistent ? "persistent" : "a tile a block",
         cluster ? "clusters" : "single blocks",
         parts ? "parts" : point.contains("division=stream") ? "stream" : "whole tiles");

@@ -102,7 +102,7 @@ public final class Products {
     List<Long> inner = x.inner();
     long k = matrix.shape().get(outputsFirst && stored.rank() > 1 ? 1 : 0);
     long n = matrix.count() / k;
-    String what = "the product of " + x.typeText() + " and " + weight.typeText();
+    String what = "the GEMM of " + x.typeText() + " and " + weight.typeText();
     if (inner.isEmpty()) {
       throw builder.actsOnRows(what + " adds up rows, which is not row-wise");
     }

@@ -94,7 +94,7 @@ public final class Baselines implements AutoCloseable {
       progress.accept(
           workload.hasProducts()
               ? "cuBLAS is not installed: there is no baseline"
-              : "sums of no products: there is no baseline");
+              : "K = 0: there is no baseline");
       return;
     }
     CudaBuffer workspace = memory.allocate(WORKSPACE);

@@ -42,16 +42,16 @@ public final class CublasBaseline {
         String.format(
             Locale.ROOT, "cuBLAS %d.%d.%d", version / 10_000, version / 100 % 100, version % 100);
     if (isGrouped(workload)) {
-      return text + " (a product for each group)" + plain(workload);
+      return text + " (a GEMM for each group)" + plain(workload);
     }
     return workload.outputs().size() == 1
         ? text + plain(workload)
-        : text + " (two products, no activation)";
+        : text + " (two GEMMs, no activation)";
   }
 
   /** What a baseline leaves out. */
   static String plain(BoundWorkload workload) {
-    return isWhole(workload) ? "" : " (the product alone)";
+    return isWhole(workload) ? "" : " (the GEMM alone)";
   }
 
   /** Whether a baseline computes all of a workload, so that its result can be checked. */
@@ -168,7 +168,7 @@ public final class CublasBaseline {
       case F8E4M3 -> Cublas.Type.E4M3;
       case F8E5M2 -> Cublas.Type.E5M2;
       case BOOL, U8, U32, I64, U64, MBARRIER, HANDLE ->
-          throw new IllegalArgumentException("no product of " + dtype + " by cuBLAS");
+          throw new IllegalArgumentException("no GEMM of " + dtype + " by cuBLAS");
     };
   }
 }

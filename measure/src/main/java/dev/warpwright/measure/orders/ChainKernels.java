@@ -47,7 +47,7 @@ public final class ChainKernels {
       GpuTarget target,
       int multiprocessors) {
     if (waits == WaitPolicy.GRID && !firstComesFirst(order)) {
-      throw new UserError("wait=grid: this order begins the second product earlier; give wait=row");
+      throw new UserError("wait=grid: this order begins the second GEMM earlier; give wait=row");
     }
     Kernel kernel =
         MergedGemm.schedule(

@@ -140,7 +140,7 @@ public final class ChainMeasurer {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "%s is too large for the simulator, at most %d products",
+              "%s is too large for the simulator, at most %d GEMMs",
               request.workload().text(),
               MOST_PRODUCTS));
     }

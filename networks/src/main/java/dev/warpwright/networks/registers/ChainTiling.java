@@ -99,7 +99,7 @@ public record ChainTiling(
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   public static String refusal(StageGroup group, GpuTarget target) {
     if (!target.hasHopper()) {
-      return target.name() + " has no products with operands in registers of a warpgroup";
+      return target.name() + " has no GEMMs with operands in registers of a warpgroup";
     }
     if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
       String tf32 = refusalOfTf32(group);
@@ -133,7 +133,7 @@ public record ChainTiling(
       if (stage instanceof Map map
           && reads.by(map.block()).stream().anyMatch(rows::contains)
           && reads.by(map.block()).stream().anyMatch(sums::contains)) {
-        return map.block() + " adds to a product in tf32 what is an operand of another one";
+        return map.block() + " adds to a GEMM in tf32 what is an operand of another one";
       }
     }
     return "";
@@ -151,12 +151,12 @@ public record ChainTiling(
    */
   public static String refusal(StageGroup group, boolean tf32) {
     if (group.products().isEmpty()) {
-      return "it has no products";
+      return "it has no GEMMs";
     }
     if (group.products().size() > MOST_LAYERS) {
       return "its "
           + group.products().size()
-          + " products are more than the "
+          + " GEMMs are more than the "
           + MOST_LAYERS
           + " that are written one after the other";
     }
@@ -164,7 +164,7 @@ public record ChainTiling(
       DType type = product.weight().dtype();
       boolean taken = type.bytes() == 2 || tf32 && isTf32(product);
       if (product.exact() || !product.transposed() || !taken) {
-        return product.block() + " is no product of 16-bit operands" + (tf32 ? " or in tf32" : "");
+        return product.block() + " is no GEMM of 16-bit operands" + (tf32 ? " or in tf32" : "");
       }
       if (product.n() > MOST_COLUMNS || product.k() > MOST_COLUMNS) {
         return product.block()

@@ -66,7 +66,7 @@ public record WarpTiling(
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   public static String refusal(StageGroup group, GpuTarget target) {
     if (!target.hasAmpere()) {
-      return target.name() + " has no products of 16 by 8 by 16 with operands in registers";
+      return target.name() + " has no mma.sync of 16 by 8 by 16 with operands in registers";
     }
     String refusal = ChainTiling.refusal(group, false);
     if (refusal.isEmpty() && resident(group, target).isEmpty()) {

@@ -147,7 +147,7 @@ record NetworkBounds(
     return isKnown()
         ? String.format(
             Locale.ROOT,
-            "bound %.2f us (bytes %.2f, products %.2f, special functions %.2f)",
+            "bound %.2f us (bytes %.2f, multiply-adds %.2f, special functions %.2f)",
             micros(),
             bytesUs,
             productsUs,

@@ -103,7 +103,7 @@ final class CheckMutants {
     List<MutationTesting.Result> results = List.copyOf(tried);
     List<String> lines = new ArrayList<>();
     results.stream()
-        .filter(result -> result.verdict() == MutationTesting.Verdict.MISSED)
+        .filter(result -> result.verdict() == MutationTesting.Verdict.SURVIVED)
         .forEach(result -> lines.add(OneLine.of(result.toString())));
     List<String> subjects =
         results.stream().map(MutationTesting.Result::subject).distinct().toList();
@@ -140,7 +140,7 @@ final class CheckMutants {
     progress.say(
         String.format(
             Locale.ROOT,
-            "planted %d mistakes into %s%s",
+            "tried %d mutants of %s%s",
             results.size(),
             subject.name(),
             left == 0 ? "" : ", " + left + " not, for the time is over"));
@@ -206,7 +206,7 @@ final class CheckMutants {
       for (int i = 0; i < planted.results.size(); i++) {
         MutationTesting.Result result = planted.results.get(i);
         mutants.add(json(result, i));
-        if (result.verdict() == MutationTesting.Verdict.MISSED) {
+        if (result.verdict() == MutationTesting.Verdict.SURVIVED) {
           good = false;
           lines.add(OneLine.of(result.toString()));
         }
@@ -245,7 +245,7 @@ final class CheckMutants {
   /** The table in a file, whose beginning stays. */
   private static void write(Path file, MutationTable table) {
     try {
-      String before = Files.exists(file) ? Files.readString(file) : "# Planted mistakes\n\n";
+      String before = Files.exists(file) ? Files.readString(file) : "# Mutants\n\n";
       String text = table.into(before);
       AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     } catch (IOException e) {

@@ -41,7 +41,7 @@ public final class GemmArguments {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "acc=%s: products of %s are summed in %s",
+              "acc=%s: GEMMs of %s accumulate in %s",
               acc,
               type,
               operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
@@ -81,13 +81,13 @@ public final class GemmArguments {
             values.number("stridec", 1, FARTHEST, 0));
     long groups = values.number("groups", 1, MOST, 0);
     if (count == 1 && !strides.equals(Batch.Strides.DENSE)) {
-      throw new UserError("batch=1: one product has no strides to another");
+      throw new UserError("batch=1: one GEMM has no strides to another");
     }
     if (groups > 0 && (count == 1 || sharedA || sharedB)) {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "groups=%d: grouped products are several, batch=%d or more, and share no operand",
+              "groups=%d: grouped GEMMs are several, batch=%d or more, and share no operand",
               groups,
               Math.max(2, groups)));
     }

@@ -117,7 +117,7 @@ final class JointSearch {
     progress.say(
         String.format(
             Locale.ROOT,
-            "tuning %d products on %s, %d at a time, at most %d trials and %.0f s, records in %s",
+            "tuning %d GEMMs on %s, %d at a time, at most %d trials and %.0f s, records in %s",
             tasks.size(),
             site.environment().device(),
             Math.min(site.slots(), tasks.size()),
@@ -245,7 +245,7 @@ final class JointSearch {
       progress.status(
           String.format(
               Locale.ROOT,
-              "%s: %s after %d trials%s | all: %d of %d trials, %d of %d products done, %.0f s left",
+              "%s: %s after %d trials%s | all: %d of %d trials, %d of %d GEMMs done, %.0f s left",
               workloads.get(standing.place()).key(),
               best == null ? "nothing measured yet" : String.format(Locale.ROOT, "%.2f us", us),
               standing.progress().trials(),

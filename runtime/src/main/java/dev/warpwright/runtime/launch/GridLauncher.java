@@ -106,7 +106,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
               + pitch
               + " elements of "
               + bytes
-              + " bytes; bulk copies need rows of a multiple of 16 bytes, that is of "
+              + " bytes; TMA copies need rows of a multiple of 16 bytes, that is of "
               + BULK_ALIGNMENT / bytes
               + " elements");
     }
@@ -132,7 +132,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
       case 32 -> TensorMapSpec.Swizzle.B32;
       case 64 -> TensorMapSpec.Swizzle.B64;
       case 128 -> TensorMapSpec.Swizzle.B128;
-      default -> throw new IllegalArgumentException("no bulk copy swizzles " + bytes + " bytes");
+      default -> throw new IllegalArgumentException("no TMA copy swizzles " + bytes + " bytes");
     };
   }
 

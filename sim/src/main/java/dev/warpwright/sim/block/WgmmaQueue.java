@@ -92,7 +92,7 @@ public final class WgmmaQueue {
     this.context = context;
     this.block = block;
     this.firstWarp = group * WARPS;
-    this.agent = block.agents().add(block, "a product of warpgroup " + group);
+    this.agent = block.agents().add(block, "a wgmma of warpgroup " + group);
   }
 
   /** One warp issues a product; what it reads and writes has been checked for that warp. */
@@ -108,7 +108,7 @@ public final class WgmmaQueue {
           product.where(),
           w.lanes[0],
           "",
-          "the warps of the warpgroup execute different products: "
+          "the warps of the warpgroup execute different wgmma: "
               + product
               + " and "
               + group.products.get(number));

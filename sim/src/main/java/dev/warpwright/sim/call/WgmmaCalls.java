@@ -231,7 +231,7 @@ final class WgmmaCalls {
 
     @Override
     public String what() {
-      return "products that other warps of the warpgroup have not issued";
+      return "wgmma that other warps of the warpgroup have not issued";
     }
   }
 }

@@ -85,7 +85,7 @@ public final class ResourceLimits {
           null,
           String.format(
               Locale.ROOT,
-              "%d blocks of %d threads shall be on a multiprocessor, which holds %d threads and %d"
+              "%d blocks of %d threads shall be on an SM, which holds %d threads and %d"
                   + " blocks",
               wanted,
               threads,

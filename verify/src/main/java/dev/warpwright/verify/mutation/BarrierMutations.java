@@ -87,7 +87,7 @@ final class BarrierMutations {
               BARRIER,
               DEADLOCK),
           Mutation.undefined(
-              "parity of a wait turned round",
+              "parity of a wait inverted",
               argument(WAIT, 1, e -> Exprs.sub(Exprs.i32(1), e)),
               RACE,
               UNINITIALISED,
