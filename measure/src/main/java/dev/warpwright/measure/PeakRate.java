@@ -15,7 +15,7 @@ public final class PeakRate {
    * @param precision in which products are computed
    */
   public static double flops(CudaDevice device, GpuTarget target, Precision precision) {
-    return (double) device.multiprocessors()
+    return (double) device.sms()
         * device.clockKhz()
         * 1e3
         * perClock(device.major(), device.minor(), target, precision);

@@ -50,7 +50,7 @@ import java.util.stream.Stream;
  *     bytes
  * @param statements the same for each statement that has requests, in the order of the kernel's
  *     text
- * @param waves how often all multiprocessors take a tile
+ * @param waves how often all SMs take a tile
  * @param lastWave how full the last wave is, 0 to 1
  * @param leastDramBytes that any kernel for this job reads and writes; not a number if the kernel
  *     does not say what its job is
@@ -69,7 +69,7 @@ public record CounterPrediction(
     CounterTime time) {
   private static final long RESERVED = 1 << 10;
 
-  /** First level and shared memory of a multiprocessor of compute capability 9.0 together. */
+  /** First level and shared memory of an SM of compute capability 9.0 together. */
   private static final long FIRST_LEVEL = 256 << 10;
 
   private static final List<Long> CARVE_OUTS =
@@ -102,7 +102,7 @@ public record CounterPrediction(
 
   /**
    * First level: what as many blocks as fit leave of it as shared memory, as the driver divides it.
-   * Second level: the half that serves a multiprocessor.
+   * Second level: the half that serves an SM.
    */
   private static KernelCounters.Caches caches(Kernel kernel, int sms, DeviceModel device) {
     int bytes = KernelResources.of(kernel).sharedBytes();
@@ -127,7 +127,7 @@ public record CounterPrediction(
         .orElse(0L);
   }
 
-  /** Blocks that the kernel wants on a multiprocessor. */
+  /** Blocks that the kernel wants on an SM. */
   private static int resident(Kernel kernel) {
     return (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
   }
@@ -163,7 +163,7 @@ public record CounterPrediction(
         new Product(m, n, k, gemm.a().dtype(), gemm.c().dtype()),
         tile,
         order == null ? new BlockOrder.Row() : BlockOrder.parse(order),
-        resident(kernel) * device.multiprocessors(),
+        resident(kernel) * device.sms(),
         device);
   }
 
@@ -185,8 +185,8 @@ public record CounterPrediction(
             : KernelData.of(BoundKernel.of(kernel, values), 1);
     CountedLaunch counted =
         CountedLaunch.of(
-            new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
-                .count(arguments, caches(kernel, device.multiprocessors(), device)));
+            new GridInterpreter(kernel, GridOptions.counting(device.sms()))
+                .count(arguments, caches(kernel, device.sms(), device)));
     Map<Var, Long> byVar = new HashMap<>();
     kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
     double blocks = blocks(kernel, byVar);
@@ -205,10 +205,10 @@ public record CounterPrediction(
       long work,
       double rate,
       DeviceModel device) {
-    int atOnce = resident(kernel) * device.multiprocessors();
+    int atOnce = resident(kernel) * device.sms();
     int waves = (int) Math.ceil(blocks / atOnce);
     double least = counted.total("dramReadBytes") + counted.total("l2WriteBytes");
-    double units = Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors();
+    double units = Math.ceil(blocks / device.sms()) * device.sms();
     CounterTime time = time(counted, rate, least, blocks / units, device);
     return new CounterPrediction(
         kernel.name(),
@@ -238,10 +238,10 @@ public record CounterPrediction(
             depth -> {
               Kernel kernel = rung.kernel(RUNG, RUNG, depth);
               return CountedLaunch.of(
-                  new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
+                  new GridInterpreter(kernel, GridOptions.counting(device.sms()))
                       .count(
                           KernelData.random(kernel, Map.of(), 1),
-                          caches(kernel, device.multiprocessors(), device)));
+                          caches(kernel, device.sms(), device)));
             },
             first,
             second,
@@ -265,7 +265,7 @@ public record CounterPrediction(
         new OrderTraffic.Tile(
             (int) Math.ceilDiv(m, rows), (int) Math.ceilDiv(n, columns), RUNG_STEP),
         rowsFirst ? new BlockOrder.Column() : new BlockOrder.Row(),
-        Math.max(1, fitting) * device.multiprocessors(),
+        Math.max(1, fitting) * device.sms(),
         device);
   }
 
@@ -369,9 +369,9 @@ public record CounterPrediction(
                 "N", (long) tile.n() * tile.clusterN(),
                 "K", k));
     return CountedLaunch.of(
-        new GridInterpreter(bound.kernel(), GridOptions.counting(device.multiprocessors()))
+        new GridInterpreter(bound.kernel(), GridOptions.counting(device.sms()))
             .count(
-                KernelData.of(bound, 1), caches(bound.kernel(), device.multiprocessors(), device)));
+                KernelData.of(bound, 1), caches(bound.kernel(), device.sms(), device)));
   }
 
   /** As the attributes say; else as large as one block's. */
@@ -426,10 +426,10 @@ public record CounterPrediction(
       int fixed = network.fixedRows().getAsInt();
       List<KernelCounters> counted =
           new ProgramInterpreter(
-                  network.program(), GridOptions.counting(device.multiprocessors()), Options.EXACT)
+                  network.program(), GridOptions.counting(device.sms()), Options.EXACT)
               .count(
                   Checks.arguments(network, fixed, 1),
-                  kernel -> caches(kernel, device.multiprocessors(), device));
+                  kernel -> caches(kernel, device.sms(), device));
       double rate = network.precision().peak(device) / 1e12;
       int launch = 0;
       for (Program.Step step : network.program().steps()) {
@@ -447,11 +447,11 @@ public record CounterPrediction(
       Kernel kernel = kernels.get(i);
       long height = extent(kernel, Map.of(), kernel.scalars().getFirst().name());
       double blocks = (double) rows / height;
-      // One block, and two one after the other, on one multiprocessor.
+      // One block, and two one after the other, on one SM.
       CountedLaunch one = CountedLaunch.of(count(network, kernel, (int) height, device).get(i));
       CountedLaunch two =
           CountedLaunch.of(count(network, kernel, (int) (2 * height), device).get(i));
-      double each = Math.max(1, blocks / device.multiprocessors());
+      double each = Math.max(1, blocks / device.sms());
       CountedLaunch counted =
           one.times(blocks / each * (2 - each), two, blocks / each * (each - 1))
               .with(
@@ -459,7 +459,7 @@ public record CounterPrediction(
                   one.total("dramReadBytes") * (2 - blocks)
                       + two.total("dramReadBytes") * (blocks - 1)
                       + codeBytes(kernel, device));
-      int atOnce = resident(kernel) * device.multiprocessors();
+      int atOnce = resident(kernel) * device.sms();
       int waves = (int) Math.ceil(blocks / atOnce);
       double rate = network.precision().peak(device) / 1e12;
       double least = leastBytes(kernel, rows);
@@ -482,7 +482,7 @@ public record CounterPrediction(
                   rate,
                   least,
                   blocks
-                      / (Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors()),
+                      / (Math.ceil(blocks / device.sms()) * device.sms()),
                   device)));
     }
     return predictions;

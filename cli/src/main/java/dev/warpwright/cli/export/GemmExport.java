@@ -36,7 +36,7 @@ final class GemmExport {
     try (GemmKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> GemmKernels.of(target, here.environment(), here.multiprocessors()))
+            .map(here -> GemmKernels.of(target, here.environment(), here.sms()))
             .orElseGet(() -> GemmKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }

@@ -65,11 +65,11 @@ final class MergedBlock {
       Precision precision,
       WorkOrder order,
       WaitPolicy waits,
-      int multiprocessors) {
+      int sms) {
     if (!target.hasHopper()) {
       throw new UserError("order= and wait=: one kernel of both GEMMs is for sm_90a");
     }
-    return new MergedBlock(network).compile(rows, target, precision, order, waits, multiprocessors);
+    return new MergedBlock(network).compile(rows, target, precision, order, waits, sms);
   }
 
   private CompiledProgram compile(
@@ -78,7 +78,7 @@ final class MergedBlock {
       Precision precision,
       WorkOrder order,
       WaitPolicy waits,
-      int multiprocessors) {
+      int sms) {
     Map<Buffer, Buffer> originals = new HashMap<>();
     List<LayerGemm> gemms = new ArrayList<>();
     List<String> stages = new ArrayList<>();
@@ -100,9 +100,9 @@ final class MergedBlock {
     LayerGemm first = gemms.getFirst();
     LayerGemm second = gemms.getLast();
     FfnWorkload workload = workload(first, second);
-    HopperConfig config = config(workload, multiprocessors);
+    HopperConfig config = config(workload, sms);
     ScheduledGemm merged =
-        merged(workload, config, new MergedGemm.Sharing(order, waits, multiprocessors));
+        merged(workload, config, new MergedGemm.Sharing(order, waits, sms));
     BoundKernel bound = BoundKernel.of(merged.kernel(), Map.of());
     Map<String, Buffer> operands =
         Map.of(
@@ -126,7 +126,7 @@ final class MergedBlock {
             String.format(
                 Locale.ROOT,
                 "it was asked for: %d blocks take tiles of %d x %d of both GEMMs, %s",
-                multiprocessors,
+                sms,
                 config.tileM(),
                 config.tileN(),
                 order == WorkOrder.ROWS ? "row by row" : "the first one's first"),

@@ -41,7 +41,7 @@ public final class NetworkPrediction {
         kernel.isRegisterChained()
             ? Math.ceil((double) rows / CHAIN_ROWS)
             : Math.max(1, traffic.blocks());
-    double rounds = Math.ceil(blocks / device.multiprocessors());
+    double rounds = Math.ceil(blocks / device.sms());
     CounterTime time =
         CounterTime.of(
             new CounterTime.Work(
@@ -51,7 +51,7 @@ public final class NetworkPrediction {
                 0,
                 traffic.tileBytes(),
                 traffic.compulsoryBytes()),
-            blocks / (rounds * device.multiprocessors()),
+            blocks / (rounds * device.sms()),
             device);
     return new Prediction(
         time.micros(),

@@ -133,7 +133,7 @@ public final class LadderRun {
   /** What is said of a rung's kernel, or why there is none on the device or for the shape. */
   public RungReport possible(TensorRung rung, Function<Kernel, RungReport> report) {
     return rung.runsOn(model.target())
-        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.multiprocessors())))
+        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.sms())))
         : missing(rung, model.target());
   }
 
@@ -169,7 +169,7 @@ public final class LadderRun {
   public List<RungReport> measureTensor(
       List<TensorRung> rungs, Gpu device, long seed, int rounds, Consumer<String> progress) {
     GpuTarget target = (GpuTarget) device.target();
-    int multiprocessors = device.context().device().multiprocessors();
+    int sms = device.context().device().sms();
     List<RungReport> reports = new ArrayList<>();
     for (TensorRung rung : rungs) {
       if (!rung.runsOn(target)) {
@@ -179,7 +179,7 @@ public final class LadderRun {
             tensor(
                 rung,
                 () -> {
-                  Kernel kernel = kernel(rung, target, multiprocessors);
+                  Kernel kernel = kernel(rung, target, sms);
                   KernelReport r =
                       KernelBench.run(
                           new KernelBench.Request(kernel, Map.of(), seed, Math.max(5, rounds), 0),
@@ -213,8 +213,8 @@ public final class LadderRun {
         : TENSOR_EFFICIENCY;
   }
 
-  private Kernel kernel(TensorRung rung, GpuTarget target, int multiprocessors) {
-    return rung.schedule(m, n, k, target, multiprocessors).kernel();
+  private Kernel kernel(TensorRung rung, GpuTarget target, int sms) {
+    return rung.schedule(m, n, k, target, sms).kernel();
   }
 
   /** The report, or one that says why there is none: not every shape suits these rungs. */

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param relError NaN if nothing ran
  * @param predicted whether the time comes from a model
  * @param registers of a thread; estimated where no compiler is installed
- * @param occupancy resident warps as a part of what a multiprocessor can hold
+ * @param occupancy resident warps as a part of what an SM can hold
  * @param dramBytes predicted traffic of device memory
- * @param l2Bytes predicted traffic between the second-level cache and the multiprocessors
+ * @param l2Bytes predicted traffic between the second-level cache and the SMs
  * @param conflicts rounds of shared memory lost to bank conflicts, as a part of those needed
  * @param bound what the model takes for the bottleneck
  * @param failure null if all is well

@@ -108,7 +108,7 @@ export function boardView() {
     const device = devices.find(d => d.id === f.gpu.value);
     if (!device) return;
     f.cache.value = Number((device.l2Bytes / 1e6).toFixed(3));
-    f.atOnce.value = device.multiprocessors;
+    f.atOnce.value = device.sms;
   };
   f.gpu.addEventListener('change', chooseGpu);
   const form = el('form', {class: 'content', onsubmit: event => event.preventDefault(), onchange: apply},

@@ -91,7 +91,7 @@ public final class AttentionModel {
         attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
     double steps =
         Math.ceil(share * Math.ceilDiv(attention.keys(), config.tileKeys()) / config.splits());
-    double waves = Math.ceil((double) blocks / ((double) resident * device.multiprocessors()));
+    double waves = Math.ceil((double) blocks / ((double) resident * device.sms()));
     double partial =
         config.splits() == 1
             ? 0

@@ -51,8 +51,8 @@ public final class AmpereModel {
     return fitted.at(number);
   }
 
-  public Features features(GemmWorkload w, AmpereConfig c, int multiprocessors) {
-    double resident = (double) multiprocessors * c.minBlocks();
+  public Features features(GemmWorkload w, AmpereConfig c, int sms) {
+    double resident = (double) sms * c.minBlocks();
     TileGrid grid =
         new TileGrid(
             w,
@@ -63,7 +63,7 @@ public final class AmpereModel {
             1,
             c.order(),
             c.minBlocks(),
-            multiprocessors,
+            sms,
             c.blocks() > 0 ? Math.min(c.blocks(), resident) : resident,
             at(KEPT));
     TileGrid.Shares shares = grid.shares(c.division());

@@ -58,25 +58,25 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
 
   private final Engine engine;
 
-  private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     this.engine = engine;
   }
 
   /** A sketch for each kind of arithmetic that can compute a product on a target. */
-  static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+  static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int sms) {
     List<GemmSketch<?>> sketches = new ArrayList<>();
     if (workload.k() == 0 || workload.epilogue().glu()) {
       return sketches;
     }
     if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
-      sketches.add(new FreeSketch(Engine.WGMMA, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.WGMMA, workload, target, sms));
     }
     if (AmpereGemm.operandsProblem(workload, target) == null) {
-      sketches.add(new FreeSketch(Engine.MMA, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.MMA, workload, target, sms));
     }
     if (SimtGemm.operandsProblem(workload) == null) {
-      sketches.add(new FreeSketch(Engine.SIMT, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.SIMT, workload, target, sms));
     }
     return sketches;
   }
@@ -128,7 +128,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     boolean persistent = d.choose("persistent");
     BlockOrder order = order(d);
     int cluster = clusterM * clusterN;
-    int blocks = persistent ? multiprocessors * minBlocks / cluster * cluster : 0;
+    int blocks = persistent ? sms * minBlocks / cluster * cluster : 0;
     HopperConfig config =
         new HopperConfig(
             swapped ? columns : rows,
@@ -155,7 +155,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             cluster,
             swapped,
             new HopperModel(Calibration.of(target))
-                .features(workload, config, multiprocessors)
+                .features(workload, config, sms)
                 .predictedUs()),
         () -> HopperGemm.schedule(workload, config));
   }
@@ -185,7 +185,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             1,
             swapped,
             new AmpereModel(Calibration.of(target))
-                .features(workload, config, multiprocessors)
+                .features(workload, config, sms)
                 .predictedUs()),
         () -> AmpereGemm.schedule(workload, config, target));
   }
@@ -231,7 +231,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             1,
             false,
             new SimtModel(Calibration.of(target))
-                .features(workload, config, target, multiprocessors)
+                .features(workload, config, target, sms)
                 .predictedUs()),
         () -> SimtGemm.schedule(workload, config, target));
   }

@@ -87,8 +87,8 @@ public final class HopperModel {
     return fitted.at(number);
   }
 
-  public Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
-    TileGrid grid = grid(w, c, multiprocessors);
+  public Features features(GemmWorkload w, HopperConfig c, int sms) {
+    TileGrid grid = grid(w, c, sms);
     TileGrid.Shares shares = c.isPaired() ? grid.parts(2) : grid.shares(c.division());
     double cluster = log(c.clusterM() * c.clusterN());
     double sharing = grid.sharing(shares.items());
@@ -119,7 +119,7 @@ public final class HopperModel {
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART);
     }
-    double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * multiprocessors);
+    double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
         at(LATENCY)
@@ -140,8 +140,8 @@ public final class HopperModel {
         predicted);
   }
 
-  private TileGrid grid(GemmWorkload w, HopperConfig c, int multiprocessors) {
-    double reached = Math.floor(multiprocessors * reached(c.clusterM() * c.clusterN()));
+  private TileGrid grid(GemmWorkload w, HopperConfig c, int sms) {
+    double reached = Math.floor(sms * reached(c.clusterM() * c.clusterN()));
     double slots = reached * c.minBlocks();
     return new TileGrid(
         w,

@@ -60,8 +60,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private final long[] heights;
   private final long[] widths;
 
-  public HopperSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public HopperSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     model = new HopperModel(Calibration.of(target));
     heights = heights();
     widths = widths();
@@ -91,12 +91,12 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   @Override
   protected Features features(HopperConfig config) {
     registers(config);
-    return model.features(workload, config, multiprocessors);
+    return model.features(workload, config, sms);
   }
 
   @Override
   protected Features features(HopperConfig config, Calibration calibration) {
-    return new HopperModel(calibration).features(workload, config, multiprocessors);
+    return new HopperModel(calibration).features(workload, config, sms);
   }
 
   @Override
@@ -204,7 +204,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             * Math.ceilDiv(workload.m(), c.tileM())
             * Math.ceilDiv(workload.n(), c.tileN());
     return c.clusterM() * c.clusterN() == 1
-        && tiles <= (long) multiprocessors * c.minBlocks()
+        && tiles <= (long) sms * c.minBlocks()
         && workload.k() >= LEAST_PAIRED * c.tileK()
         && workload.precision().sums() == DType.F32
         && d.choose("division", List.of("whole", "parts:2")).equals("parts:2");
@@ -216,9 +216,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    */
   private int blocks(Decisions d, int minBlocks, int cluster) {
     if (cluster <= 2) {
-      return multiprocessors * minBlocks / cluster * cluster;
+      return sms * minBlocks / cluster * cluster;
     }
-    int few = Math.max(1, multiprocessors / 16) * 16;
+    int few = Math.max(1, sms / 16) * 16;
     int fewer = Math.max(1, few - 16);
     return number(d, "resident", few, fewer) * minBlocks / cluster * cluster;
   }
@@ -345,7 +345,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private List<String> orders(int tileM, int tileN, int[] cluster) {
     long rows = workload.batch().count() * Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
     long columns = Math.ceilDiv(workload.n(), (long) tileN * cluster[1]);
-    if (rows == 1 || columns == 1 || rows * columns <= multiprocessors) {
+    if (rows == 1 || columns == 1 || rows * columns <= sms) {
       return List.of("row");
     }
     List<String> orders = new ArrayList<>(List.of("row", "column", "serpentine", "hilbert"));

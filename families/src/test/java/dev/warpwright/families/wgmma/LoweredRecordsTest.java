@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * the source that was measured. {@link #main} looks at all of them; the test at some of each class.
  */
 final class LoweredRecordsTest {
-  private static final int MULTIPROCESSORS = 132;
+  private static final int SMS = 132;
   private static final int OF_EACH_CLASS = 3;
 
   /** Records of a class, and those of them whose source is another one. */
@@ -61,7 +61,7 @@ final class LoweredRecordsTest {
         GemmWorkload workload = GemmWorkload.of(record.workload());
         String source =
             CudaPrinter.print(
-                GemmSpace.schedule(workload, GpuTarget.SM_90A, MULTIPROCESSORS, record.point())
+                GemmSpace.schedule(workload, GpuTarget.SM_90A, SMS, record.point())
                     .kernel(),
                 GpuTarget.SM_90A);
         if (!SourceHash.of(source).equals(record.sourceHash())) {

@@ -58,12 +58,12 @@ public final class ChainMeasurer {
     }
 
     /** The kernels, order after order, policy after policy. */
-    List<Kernel> kernels(GpuTarget target, int multiprocessors) {
+    List<Kernel> kernels(GpuTarget target, int sms) {
       List<Kernel> kernels = new ArrayList<>();
       for (Named order : orders) {
         for (WaitPolicy wait : waits) {
           kernels.add(
-              ChainKernels.of(workload, tiling, order.items(), wait, target, multiprocessors));
+              ChainKernels.of(workload, tiling, order.items(), wait, target, sms));
         }
       }
       return kernels;
@@ -83,7 +83,7 @@ public final class ChainMeasurer {
         Gpu.find()
             .orElseThrow(() -> new DeviceError("no GPU here to measure on; from=simulator"))) {
       List<Kernel> kernels =
-          request.kernels((GpuTarget) device.target(), device.context().device().multiprocessors());
+          request.kernels((GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         for (Kernel kernel : kernels) {
           Named order = request.orders().get(measured.size() / request.waits().size());
@@ -145,7 +145,7 @@ public final class ChainMeasurer {
               MOST_PRODUCTS));
     }
     List<ChainMeasurement> measured = new ArrayList<>();
-    for (Kernel kernel : request.kernels(device.target(), device.multiprocessors())) {
+    for (Kernel kernel : request.kernels(device.target(), device.sms())) {
       Named order = request.orders().get(measured.size() / request.waits().size());
       WaitPolicy wait = request.waits().get(measured.size() % request.waits().size());
       watcher.say(order.name() + ", wait=" + wait.text() + " in the simulator");
@@ -166,7 +166,7 @@ public final class ChainMeasurer {
         GridOptions.DEFAULT
             .withBlocks(
                 Options.Order.FORWARD,
-                ChainKernels.blocks(request.tiling(), device.multiprocessors()))
+                ChainKernels.blocks(request.tiling(), device.sms()))
             .withWarps(GridOptions.WarpChoice.TURNS);
     try {
       new GridInterpreter(probe.kernel(), options).run(arguments);

@@ -54,7 +54,7 @@ public final class LaunchOrders {
         Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU to count on"))) {
       List<Kernel> kernels =
           kernels(
-              request, (GpuTarget) device.target(), device.context().device().multiprocessors());
+              request, (GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         kernels.forEach(bench::launch);
       }
@@ -63,11 +63,11 @@ public final class LaunchOrders {
 
   /** The kernels of a request, tile after tile, order after order. */
   static List<Kernel> kernels(
-      OrderMeasurer.Request request, GpuTarget target, int multiprocessors) {
+      OrderMeasurer.Request request, GpuTarget target, int sms) {
     List<Kernel> kernels = new ArrayList<>();
     for (Tiling tiling : request.tilings()) {
       for (BlockOrder order : request.orders()) {
-        kernels.add(OrderKernels.of(request.shape(), tiling, order, target, multiprocessors));
+        kernels.add(OrderKernels.of(request.shape(), tiling, order, target, sms));
       }
     }
     return kernels;

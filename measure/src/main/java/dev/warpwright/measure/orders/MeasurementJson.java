@@ -58,7 +58,7 @@ public final class MeasurementJson {
     return Json.object()
         .with("unit", timeline.unit().text())
         .with("end", timeline.end())
-        .with("multiprocessors", timeline.multiprocessors())
+        .with("sms", timeline.sms())
         .with("idle", timeline.idle())
         .with("overtaken", timeline.overtaken())
         .with(
@@ -70,7 +70,7 @@ public final class MeasurementJson {
                         List.of(
                             (long) e.item(),
                             (long) e.block(),
-                            (long) e.multiprocessor(),
+                            (long) e.sm(),
                             e.begin(),
                             e.end()),
                         Json::of)));

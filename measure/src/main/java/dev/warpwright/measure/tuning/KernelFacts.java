@@ -127,7 +127,7 @@ final class KernelFacts {
             workload.result().bytes()),
         new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
         shape.order,
-        resident * model.multiprocessors(),
+        resident * model.sms(),
         // Each half of the cache serves its SMs.
         model.l2Bytes() / 2);
   }
@@ -170,10 +170,10 @@ final class KernelFacts {
             workload.result(),
             workload.layout(),
             workload.epilogue());
-    int multiprocessors = shape.clusterM * shape.clusterN;
+    int sms = shape.clusterM * shape.clusterN;
     try {
       Space.Drawn drawn =
-          GemmSpace.of(small, model.target(), multiprocessors, point)
+          GemmSpace.of(small, model.target(), sms, point)
               .replay(point.with("order", "row"));
       if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
         return null;
@@ -181,7 +181,7 @@ final class KernelFacts {
       BoundKernel bound =
           BoundKernel.of(drawn.candidate().kernel().get(), drawn.candidate().values());
       KernelCounters counted =
-          new GridInterpreter(bound.kernel(), GridOptions.counting(multiprocessors))
+          new GridInterpreter(bound.kernel(), GridOptions.counting(sms))
               .count(KernelData.of(bound, 1), KernelCounters.Caches.H200);
       return (double)
           (counted.sharedLoads().lost()

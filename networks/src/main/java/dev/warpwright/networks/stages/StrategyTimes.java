@@ -117,7 +117,7 @@ public record StrategyTimes(
   public double registers() {
     double tile =
         network.products().size() * CHAIN_LAYER_US
-            + flops(Math.min(rows, CHAIN_ROWS)) * device.multiprocessors() / peak()
+            + flops(Math.min(rows, CHAIN_ROWS)) * device.sms() / peak()
             + LAUNCH_US / 2;
     tile = Math.max(tile, weights() / CHAIN_BYTES_PER_US);
     double all = Math.max(moved(ends() + weights()), flops(rows) / (CHAIN_REACHED * peak()));
@@ -141,7 +141,7 @@ public record StrategyTimes(
     double rate =
         Math.min(
             SHARED_REACHED * peak(),
-            perClock * device.multiprocessors() * (double) device.boostMhz());
+            perClock * device.sms() * (double) device.boostMhz());
     double all = Math.max(moved(ends() + weights()), flops(rows) / rate);
     return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
   }

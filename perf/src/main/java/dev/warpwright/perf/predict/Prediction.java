@@ -47,7 +47,7 @@ public record Prediction(double micros, LeastTime least) {
             () ->
                 DeviceCatalogue.ALL.stream()
                     .filter(device -> device.target() == target)
-                    .max(java.util.Comparator.comparingInt(DeviceModel::multiprocessors)));
+                    .max(java.util.Comparator.comparingInt(DeviceModel::sms)));
   }
 
   /** A kernel whose attributes say what it computes. */

@@ -92,7 +92,7 @@ record NetworkBounds(
         device == null ? Double.NaN : flops / tflops(device, precision) / 1e6,
         device == null
             ? Double.NaN
-            : specials / (SPECIALS_PER_CLOCK * device.multiprocessors() * device.boostMhz()));
+            : specials / (SPECIALS_PER_CLOCK * device.sms() * device.boostMhz()));
   }
 
   /**

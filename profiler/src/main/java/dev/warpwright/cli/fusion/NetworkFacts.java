@@ -113,7 +113,7 @@ record NetworkFacts(
       int blocks =
           target.blocksPerSm(threads, usage == null ? UNKNOWN_REGISTERS : usage.registers(), bytes);
       if (persistent != null) {
-        blocks = (int) Math.min(blocks, Math.ceilDiv(persistent.blocks, device.multiprocessors()));
+        blocks = (int) Math.min(blocks, Math.ceilDiv(persistent.blocks, device.sms()));
       }
       warps = Math.min(warps, blocks * threads / GpuTarget.WARP_SIZE);
     }
@@ -191,10 +191,10 @@ record NetworkFacts(
       return each * tiles * WARPGROUP_ROWS;
     }
 
-    /** The part of the multiprocessors' time in which they have tiles. */
+    /** The part of the SMs' time in which they have tiles. */
     double busy(DeviceModel device) {
       double turns = Math.ceil((double) tiles / blocks);
-      return tiles / (turns * blocks) * Math.min(1, (double) blocks / device.multiprocessors());
+      return tiles / (turns * blocks) * Math.min(1, (double) blocks / device.sms());
     }
   }
 
@@ -235,7 +235,7 @@ record NetworkFacts(
     for (KernelCounters counted :
         new ProgramInterpreter(
                 made.compiled().program(),
-                GridOptions.counting(device.multiprocessors()),
+                GridOptions.counting(device.sms()),
                 Options.EXACT)
             .count(
                 Checks.arguments(made.compiled(), rows, 1), kernel -> KernelCounters.Caches.H200)) {

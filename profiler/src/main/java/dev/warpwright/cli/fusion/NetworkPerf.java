@@ -261,7 +261,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     return GemmKernels.of(
             here.target(),
             new Environment(all.target(), all.device(), all.driver(), "", ""),
-            here.multiprocessors())
+            here.sms())
         .trusting();
   }
 

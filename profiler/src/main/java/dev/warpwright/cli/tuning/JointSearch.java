@@ -40,7 +40,7 @@ final class JointSearch {
   interface Site {
     Environment environment();
 
-    int multiprocessors();
+    int sms();
 
     /** How many searches go on at the same time. */
     int slots();
@@ -104,7 +104,7 @@ final class JointSearch {
               GemmTuning.tuner(
                   workload,
                   site.environment(),
-                  site.multiprocessors(),
+                  site.sms(),
                   site.measurer(workload, entry.options.free()),
                   database,
                   entry.options,
@@ -154,7 +154,7 @@ final class JointSearch {
             GemmSpace.of(
                 workload,
                 GpuTarget.find(site.environment().target()).orElseThrow(),
-                site.multiprocessors()));
+                site.sms()));
     LeastTime least =
         Prediction.of(BoundKernel.of(any.kernel().get(), any.values()), device).least();
     return least.isKnown() ? least.micros() / part : 0;
@@ -197,8 +197,8 @@ final class JointSearch {
       }
 
       @Override
-      public int multiprocessors() {
-        return device.multiprocessors();
+      public int sms() {
+        return device.sms();
       }
 
       @Override

@@ -68,8 +68,8 @@ public final class BlockRun extends BlockPlace {
     return index.toString();
   }
 
-  /** Where the block runs: the simulator has a multiprocessor for each block in execution. */
-  public int multiprocessor() {
+  /** Where the block runs: the simulator has an SM for each block in execution. */
+  public int sm() {
     return in.place * in.blocks.size() + rank;
   }
 
