@@ -151,11 +151,11 @@ public final class FamilySamples {
         small);
     warps(
         "mma-sync-f16-sums",
-        GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_SUMS),
+        GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_ACCUMULATORS),
         small);
     sample(
         "mma-sync-f16-sums-turing",
-        GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Precision.F16_SUMS),
+        GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Precision.F16_ACCUMULATORS),
         w -> AmpereGemm.schedule(w, small, GpuTarget.SM_75));
     warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
     warps(
@@ -212,15 +212,15 @@ public final class FamilySamples {
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
     warpgroups(
         "wgmma-f16-sums",
-        GemmWorkload.nt(40, 72, 392, DType.F16).with(Precision.F16_SUMS),
+        GemmWorkload.nt(40, 72, 392, DType.F16).with(Precision.F16_ACCUMULATORS),
         HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-sums-tt",
-        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT).with(Precision.F16_SUMS),
+        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT).with(Precision.F16_ACCUMULATORS),
         HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-sums-nn-scaled",
-        new GemmWorkload(100, 72, 264, Precision.F16_SUMS, DType.F16, Layout.NN, ALL),
+        new GemmWorkload(100, 72, 264, Precision.F16_ACCUMULATORS, DType.F16, Layout.NN, ALL),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-odd-bf16",
@@ -370,7 +370,8 @@ public final class FamilySamples {
     plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
     plain(
-        "plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Precision.F16_SUMS));
+        "plain-f16-sums",
+        GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Precision.F16_ACCUMULATORS));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
     plain(
         "plain-batch-apart",

@@ -216,7 +216,7 @@ class FlowMutationTest {
       PrimFunc func, List<FlowMutation> kinds, Map<String, Map<Verdict, Integer>> seen) {
     FlowMutationTesting testing = testing(func);
     List<FlowMutationTesting.Result> left = new ArrayList<>();
-    for (FlowMutation.Planted mutant : testing.mutants(kinds)) {
+    for (FlowMutation.Mutated mutant : testing.mutants(kinds)) {
       FlowMutationTesting.Result result = testing.test(mutant);
       seen.computeIfAbsent(mutant.mutation().name(), n -> new TreeMap<>())
           .merge(result.verdict(), 1, Integer::sum);

@@ -44,8 +44,7 @@ class ProgramMutationTest {
   @Test
   void stagesOfARing() {
     MutationSubject ring = KERNELS.kernel("gemm_bf16_sm90");
-    for (String mistake :
-        List.of("wgmma reads the next stage", "first wgmma adds to nothing")) {
+    for (String mistake : List.of("wgmma reads the next stage", "first wgmma adds to nothing")) {
       assertThat(Mutations.named(mistake).plant(ring.kernel()))
           .isNotEmpty()
           .noneMatch(Mutant::mayOnlyChangeResults);
@@ -61,11 +60,7 @@ class ProgramMutationTest {
     for (MutationSubject subject : subjects) {
       assertThat(
               verdicts(
-                  subject,
-                  1,
-                  "arrival left out",
-                  "TMA copy left out",
-                  "store one element further"))
+                  subject, 1, "arrival left out", "TMA copy left out", "store one element further"))
           .contains(Verdict.REPORTED);
     }
   }

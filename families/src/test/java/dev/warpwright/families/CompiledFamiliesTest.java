@@ -91,12 +91,12 @@ class CompiledFamiliesTest {
         set(
             "accumulators in f16",
             HopperGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
                 HopperConfig.pairs(128, 256, 4, 2, 132))),
         set(
             "accumulators in f16 by mma.sync",
             AmpereGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
                 new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
                 GpuTarget.SM_90A)),
         set(

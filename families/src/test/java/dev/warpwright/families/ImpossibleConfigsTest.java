@@ -54,9 +54,7 @@ class ImpossibleConfigsTest {
             .withDivision(new WorkDivision.Parts(2)),
         "one step");
     refused(
-        SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)),
-        good,
-        "TMA copies need multiples of 16");
+        SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)), good, "TMA copies need multiples of 16");
     refused(
         SQUARE.times(Batch.of(2).with(new Batch.Strides(4096 * 4096 + 4, 0, 0))),
         HopperConfig.pairs(128, 256, 4, 2, 132).withCluster(1, 1),
@@ -66,7 +64,7 @@ class ImpossibleConfigsTest {
         HopperConfig.pairs(128, 72, 4, 2, 132).withTileK(128),
         "72 columns of a wgmma in int8");
     refused(
-        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
         HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Parts(4)),
         "accumulators in f16 are not added up");
     refused(

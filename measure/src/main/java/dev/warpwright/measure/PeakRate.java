@@ -33,7 +33,7 @@ public final class PeakRate {
         };
     return switch (precision) {
       case F32 -> target.fp32PerClock();
-      case F16, F16_SUMS, BF16 -> half;
+      case F16, F16_ACCUMULATORS, BF16 -> half;
       case TF32 -> half / 2;
       case E4M3, E5M2, INT8, UINT8 -> 2 * half;
       // On tensor cores, where there are any for f64.

@@ -36,8 +36,7 @@ public final class DeviceCatalogue {
   public static Optional<DeviceModel> largest(GpuTarget target) {
     return ALL.stream()
         .filter(model -> model.target() == target)
-        .max(
-            Comparator.comparing(DeviceModel::sms).thenComparing(DeviceModel::dramGBs));
+        .max(Comparator.comparing(DeviceModel::sms).thenComparing(DeviceModel::dramGBs));
   }
 
   /** The device with this name, the catalogue's or the driver's. */

@@ -15,9 +15,9 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.perf.CounterTime;
-import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.OrderTraffic;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -65,7 +65,7 @@ public record CounterPrediction(
     int waves,
     double lastWave,
     double leastDramBytes,
-    LeastTime least,
+    RooflineBound least,
     CounterTime time) {
   private static final long RESERVED = 1 << 10;
 
@@ -218,7 +218,7 @@ public record CounterPrediction(
         waves,
         blocks / atOnce - (waves - 1),
         Double.NaN,
-        LeastTime.UNKNOWN,
+        RooflineBound.UNKNOWN,
         time);
   }
 
@@ -321,7 +321,7 @@ public record CounterPrediction(
         traffic.waves(),
         traffic.lastWave(),
         least,
-        LeastTime.of(
+        RooflineBound.of(
             2.0 * product.m * product.n * product.k, 1e12 * rate, least, device.dramGBs() * 1e9),
         time(all, rate, product.leastBytes(), busy, device));
   }
@@ -370,8 +370,7 @@ public record CounterPrediction(
                 "K", k));
     return CountedLaunch.of(
         new GridInterpreter(bound.kernel(), GridOptions.counting(device.sms()))
-            .count(
-                KernelData.of(bound, 1), caches(bound.kernel(), device.sms(), device)));
+            .count(KernelData.of(bound, 1), caches(bound.kernel(), device.sms(), device)));
   }
 
   /** As the attributes say; else as large as one block's. */
@@ -475,20 +474,20 @@ public record CounterPrediction(
               blocks / atOnce - (waves - 1),
               least,
               longer(
-                  LeastTime.of(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
-                  LeastTime.of(simple, 1e12 * device.fp32Tflops(), 0, Double.POSITIVE_INFINITY)),
+                  RooflineBound.of(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
+                  RooflineBound.of(
+                      simple, 1e12 * device.fp32Tflops(), 0, Double.POSITIVE_INFINITY)),
               time(
                   counted,
                   rate,
                   least,
-                  blocks
-                      / (Math.ceil(blocks / device.sms()) * device.sms()),
+                  blocks / (Math.ceil(blocks / device.sms()) * device.sms()),
                   device)));
     }
     return predictions;
   }
 
-  private static LeastTime longer(LeastTime a, LeastTime b) {
+  private static RooflineBound longer(RooflineBound a, RooflineBound b) {
     return b.micros() > a.micros() ? b : a;
   }
 

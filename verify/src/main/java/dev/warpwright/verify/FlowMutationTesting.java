@@ -40,7 +40,7 @@ public final class FlowMutationTesting {
    *
    * @param detail the refusal or the finding in one line, or empty
    */
-  public record Result(FlowMutation.Planted mutant, Verdict verdict, String detail) {
+  public record Result(FlowMutation.Mutated mutant, Verdict verdict, String detail) {
     @Override
     public String toString() {
       return mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
@@ -103,12 +103,12 @@ public final class FlowMutationTesting {
   }
 
   /** All mutants of these kinds. */
-  public List<FlowMutation.Planted> mutants(List<FlowMutation> mutations) {
+  public List<FlowMutation.Mutated> mutants(List<FlowMutation> mutations) {
     return mutations.stream().flatMap(m -> m.plant(func).stream()).toList();
   }
 
   /** Verifies and runs a mutant. */
-  public Result test(FlowMutation.Planted mutant) {
+  public Result test(FlowMutation.Mutated mutant) {
     List<Problem> problems = Verifier.verify(mutant.func());
     if (!problems.isEmpty()) {
       return new Result(mutant, Verdict.REFUSED, problems.getFirst().toString());

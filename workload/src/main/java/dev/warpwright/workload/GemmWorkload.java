@@ -114,21 +114,20 @@ public record GemmWorkload(
     long rowsOfB = layout.transposedB() ? n : k;
     long rowOfA = layout.transposedA() ? m : k;
     long rowOfB = layout.transposedB() ? k : n;
-    long pitchOfA = Math.max(leading.a(), rowOfA);
-    long pitchOfB = Math.max(leading.b(), rowOfB);
-    long pitchOfC = Math.max(leading.c(), columnsOfC);
+    long lda = Math.max(leading.a(), rowOfA);
+    long ldb = Math.max(leading.b(), rowOfB);
+    long ldc = Math.max(leading.c(), columnsOfC);
     Batch.Strides strides = batch.strides();
     batch =
         batch.with(
             new Batch.Strides(
                 batch.sharedA()
                     ? Batch.none("stridea", strides.a())
-                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, pitchOfA),
+                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, lda),
                 batch.sharedB()
                     ? Batch.none("strideb", strides.b())
-                    : Batch.apart(
-                        "strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, pitchOfB),
-                Batch.apart("stridec", strides.c(), batch.count(), m, columnsOfC, pitchOfC)));
+                    : Batch.apart("strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, ldb),
+                Batch.apart("stridec", strides.c(), batch.count(), m, columnsOfC, ldc)));
   }
 
   /** Zero for rows that follow each other. */
@@ -141,17 +140,17 @@ public record GemmWorkload(
   }
 
   /** Elements from one row of A in memory to the next. */
-  public long pitchOfA() {
+  public long lda() {
     return leading.a() > 0 ? leading.a() : layout.transposedA() ? m : k;
   }
 
   /** Elements from one row of B in memory to the next. */
-  public long pitchOfB() {
+  public long ldb() {
     return leading.b() > 0 ? leading.b() : layout.transposedB() ? k : n;
   }
 
   /** Elements from one row of C in memory to the next. */
-  public long pitchOfC() {
+  public long ldc() {
     return leading.c() > 0 ? leading.c() : resultColumns();
   }
 
@@ -244,24 +243,24 @@ public record GemmWorkload(
   /**
    * The computation.
    *
-   * @param swapped whether the sums are computed as {@code acc[N, M]}: the result is the same, but
-   *     a tile's columns are then rows of A
+   * @param swapAb whether the sums are computed as {@code acc[N, M]}: the result is the same, but a
+   *     tile's columns are then rows of A
    */
-  public PrimFunc func(boolean swapped) {
+  public PrimFunc func(boolean swapAb) {
     Expr rows = Exprs.i32(m);
     Expr columns = Exprs.i32(n);
     Tensor a =
         layout.transposedA()
-            ? input("A", many(batch.sharedA()), k, m, pitchOfA(), batch.strides().a())
-            : input("A", many(batch.sharedA()), m, k, pitchOfA(), batch.strides().a());
+            ? input("A", many(batch.sharedA()), k, m, lda(), batch.strides().a())
+            : input("A", many(batch.sharedA()), m, k, lda(), batch.strides().a());
     long matrices = batch.isGrouped() ? batch.groups() : many(batch.sharedB());
     Tensor b =
         layout.transposedB()
-            ? input("B", matrices, n, k, pitchOfB(), batch.strides().b())
-            : input("B", matrices, k, n, pitchOfB(), batch.strides().b());
+            ? input("B", matrices, n, k, ldb(), batch.strides().b())
+            : input("B", matrices, k, n, ldb(), batch.strides().b());
     Tensor group =
         batch.isGrouped() ? Tensor.input(GROUP, DType.I32, Exprs.i32(batch.count())) : null;
-    Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapped);
+    Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapAb);
     List<Param> params = new ArrayList<>();
     if (k > 0) {
       params.addAll(List.of(a.buffer(), b.buffer()));
@@ -269,7 +268,7 @@ public record GemmWorkload(
         params.add(group.buffer());
       }
     }
-    return finished(kind() + "_" + operands().text(), params, sums, swapped);
+    return finished(kind() + "_" + operands().text(), params, sums, swapAb);
   }
 
   /**
@@ -277,23 +276,23 @@ public record GemmWorkload(
    *
    * @param parts that divide K
    */
-  public PrimFunc ofParts(int parts, boolean swapped) {
+  public PrimFunc ofParts(int parts, boolean swapAb) {
     GemmWorkload part = part(parts);
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
-    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA(), 0);
-    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB(), 0);
+    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, lda(), 0);
+    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, ldb(), 0);
     return part.finished(
         kind() + "_" + operands().text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
-        part.sums(a, b, null, swapped),
-        swapped);
+        part.sums(a, b, null, swapAb),
+        swapAb);
   }
 
   /** The product of each part of K, as if they were a batch. */
   public GemmWorkload part(int parts) {
     // What has been rounded to f16 is added up in f32.
-    DType sums = precision == Precision.F16_SUMS ? DType.F32 : precision.sums();
+    DType sums = precision == Precision.F16_ACCUMULATORS ? DType.F32 : precision.accumulators();
     return new GemmWorkload(
         m,
         n,
@@ -303,7 +302,7 @@ public record GemmWorkload(
         layout,
         Epilogue.NONE,
         new Batch(parts, true, true),
-        new Leading(pitchOfA(), pitchOfB(), 0));
+        new Leading(lda(), ldb(), 0));
   }
 
   /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
@@ -330,18 +329,18 @@ public record GemmWorkload(
   }
 
   /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
-  private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapped) {
+  private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapAb) {
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
       operandTensors.put(operand, input(operand, Exprs.i32(m), Exprs.i32(n)));
     }
     Tensor c =
         Tensor.compute(
-            matrix("C", result, many(false), m, resultColumns(), pitchOfC(), batch.strides().c()),
+            matrix("C", result, many(false), m, resultColumns(), ldc(), batch.strides().c()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Function<Expr, Expr> sum =
-                  column -> sums.at(at(v, swapped ? column : row, swapped ? row : column));
+                  column -> sums.at(at(v, swapAb ? column : row, swapAb ? row : column));
               Function<Expr, Function<Epilogue.Operand, Expr>> operands =
                   column ->
                       operand ->
@@ -406,7 +405,7 @@ public record GemmWorkload(
   }
 
   private Tensor noSums() {
-    Type type = Type.of(precision.sums());
+    Type type = Type.of(precision.accumulators());
     return Tensor.compute(
         "acc", type.dtype(), all(List.of(Exprs.i32(m), Exprs.i32(n))), v -> Exprs.zero(type));
   }
@@ -423,7 +422,7 @@ public record GemmWorkload(
                   many(false),
                   m,
                   resultColumns(),
-                  pitchOfC(),
+                  ldc(),
                   batch.strides().c()));
     };
   }
@@ -468,11 +467,11 @@ public record GemmWorkload(
     return Exprs.min(Exprs.max(group, Exprs.i32(0)), Exprs.i32(batch.groups() - 1));
   }
 
-  private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
-    Expr rows = Exprs.i32(swapped ? n : m);
-    Expr columns = Exprs.i32(swapped ? m : n);
-    DType type = precision.sums();
-    boolean half = precision == Precision.F16_SUMS;
+  private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapAb) {
+    Expr rows = Exprs.i32(swapAb ? n : m);
+    Expr columns = Exprs.i32(swapAb ? m : n);
+    DType type = precision.accumulators();
+    boolean half = precision == Precision.F16_ACCUMULATORS;
     return Tensor.reduce(
         "acc",
         type,
@@ -480,8 +479,8 @@ public record GemmWorkload(
         List.of(Exprs.i32(k)),
         Exprs.zero(Type.of(type)),
         (s, r, last) -> {
-          Expr row = swapped ? s.getLast() : s.get(s.size() - 2);
-          Expr column = swapped ? s.get(s.size() - 2) : s.getLast();
+          Expr row = swapAb ? s.getLast() : s.get(s.size() - 2);
+          Expr column = swapAb ? s.get(s.size() - 2) : s.getLast();
           // Where operands are longer than the sums, products take one part after the other.
           boolean parts = a.buffer().extent(a.buffer().rank() - (layout.transposedA() ? 2 : 1)) > k;
           Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
@@ -494,7 +493,7 @@ public record GemmWorkload(
             return Exprs.add(Exprs.mul(left, right), last);
           }
           Expr sum = Exprs.cast(wide, last);
-          Expr next = swapped ? Exprs.fma(right, left, sum) : Exprs.fma(left, right, sum);
+          Expr next = swapAb ? Exprs.fma(right, left, sum) : Exprs.fma(left, right, sum);
           return Exprs.cast(type, next);
         });
   }

@@ -11,9 +11,9 @@ import java.util.List;
 
 /**
  * A figure: ratios of several products, and what they must reach. In a file it begins with a line
- * {@code figure name=bf16-nt of=baseline mean=1.0 least=0.9}, and the lines behind it are its products,
- * {@code gemm MNK=4096}. With {@code draw=40 dtype=bf16,f16 layout=nt,nn} its products are drawn by
- * the seed of the run, and nobody's records are used.
+ * {@code figure name=bf16-nt of=baseline mean=1.0 least=0.9}, and the lines behind it are its
+ * products, {@code gemm MNK=4096}. With {@code draw=40 dtype=bf16,f16 layout=nt,nn} its products
+ * are drawn by the seed of the run, and nobody's records are used.
  *
  * @param of what is divided by what
  * @param isUntuned whether our kernel is the analytic model's choice

@@ -48,8 +48,7 @@ final class GemmExport {
     String origin =
         switch (found.origin()) {
           case TUNED -> "tuned for this GEMM";
-          case UNTESTED ->
-              "recorded for this GEMM, untested with this compiler, driver or source";
+          case UNTESTED -> "recorded for this GEMM, untested with this compiler, driver or source";
           case TRANSFERRED -> "tuned for a GEMM of the same shape, not for this one";
           case UNTUNED -> "chosen by a model, not measured";
         };

@@ -157,8 +157,7 @@ final class ExportCommandTest {
                 "-o",
                 folder.toString()))
         .isEqualTo(ExitCode.OK);
-    assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("the kernel is tuned for this GEMM");
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("the kernel is tuned for this GEMM");
     assertThat(Files.readString(folder.resolve("kernel.cuh")))
         .startsWith(
             "// C[4096, 4096] = A[4096, 4096] * transposed B[4096, 4096] in bf16, row-major;"

@@ -65,7 +65,9 @@ final class TuningCommandsTest {
     assertThat(run(("explain " + block + "wait=grid --json --device").split(" "), "H200 SXM"))
         .isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
-        .contains("\"strategy\": \"both GEMMs in one grid, order=sequence wait=grid\"", "\"blocks\": 132");
+        .contains(
+            "\"strategy\": \"both GEMMs in one grid, order=sequence wait=grid\"",
+            "\"blocks\": 132");
     assertThat(run(("plan " + block + "order=rows").split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("plan has a kernel for each GEMM");
     assertThat(run(("check " + block + "order=rows gated=1").split(" "))).isEqualTo(ExitCode.USAGE);

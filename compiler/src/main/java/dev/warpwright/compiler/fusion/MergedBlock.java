@@ -73,12 +73,7 @@ final class MergedBlock {
   }
 
   private CompiledProgram compile(
-      int rows,
-      GpuTarget target,
-      Precision precision,
-      WorkOrder order,
-      WaitPolicy waits,
-      int sms) {
+      int rows, GpuTarget target, Precision precision, WorkOrder order, WaitPolicy waits, int sms) {
     Map<Buffer, Buffer> originals = new HashMap<>();
     List<LayerGemm> gemms = new ArrayList<>();
     List<String> stages = new ArrayList<>();
@@ -101,8 +96,7 @@ final class MergedBlock {
     LayerGemm second = gemms.getLast();
     FfnWorkload workload = workload(first, second);
     HopperConfig config = config(workload, sms);
-    ScheduledGemm merged =
-        merged(workload, config, new MergedGemm.Sharing(order, waits, sms));
+    ScheduledGemm merged = merged(workload, config, new MergedGemm.Sharing(order, waits, sms));
     BoundKernel bound = BoundKernel.of(merged.kernel(), Map.of());
     Map<String, Buffer> operands =
         Map.of(

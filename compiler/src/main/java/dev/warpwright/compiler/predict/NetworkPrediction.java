@@ -9,7 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.perf.CounterTime;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.perf.predict.HostRate;
 import dev.warpwright.perf.predict.Prediction;
@@ -55,7 +55,7 @@ public final class NetworkPrediction {
             device);
     return new Prediction(
         time.micros(),
-        LeastTime.of(
+        RooflineBound.of(
             flops(kernel, scalars),
             rate,
             // What stays in the kernel need not go to memory.
@@ -83,7 +83,7 @@ public final class NetworkPrediction {
     }
     return new Prediction(
         micros,
-        LeastTime.of(flops, network.precision().peak(device), bytes, device.dramGBs() * 1e9));
+        RooflineBound.of(flops, network.precision().peak(device), bytes, device.dramGBs() * 1e9));
   }
 
   /** A kernel of a network on so many threads of the CPU here. */
@@ -105,7 +105,7 @@ public final class NetworkPrediction {
     }
     return new Prediction(
         1e6 * flops / (HOST_REACHED * rate.getAsDouble()),
-        LeastTime.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
+        RooflineBound.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
   }
 
   /** Operations of the sums of a kernel's function, a multiply-add counting as two. */

@@ -7,8 +7,8 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelSeries;
 import dev.warpwright.measure.timing.KernelReport;
-import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.SimtTime;
 import dev.warpwright.perf.WarpProfile;
 import dev.warpwright.runtime.launch.Gpu;
@@ -285,10 +285,10 @@ public final class LadderRun {
   }
 
   /** The bound of a product with such operands and sums in f32. */
-  private LeastTime least(DType operands) {
+  private RooflineBound least(DType operands) {
     double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
     double words = LowerBounds.gemmWords(m, n, k, (double) model.l2Bytes() / operands.bytes());
-    return LeastTime.of(
+    return RooflineBound.of(
         2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
   }
 

@@ -1,7 +1,7 @@
 package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -35,7 +35,7 @@ public record RungReport(
     double baselineUs,
     double gflops,
     double predictedUs,
-    LeastTime least,
+    RooflineBound least,
     double relError,
     boolean predicted,
     int registers,
@@ -61,7 +61,7 @@ public record RungReport(
       double baselineUs,
       double gflops,
       double predictedUs,
-      LeastTime least,
+      RooflineBound least,
       double relError,
       boolean predicted,
       int registers,
@@ -96,7 +96,8 @@ public record RungReport(
   }
 
   /** A rung that there is none of here, and why. */
-  static RungReport missing(String name, String change, DType dtype, LeastTime least, String why) {
+  static RungReport missing(
+      String name, String change, DType dtype, RooflineBound least, String why) {
     double none = Double.NaN;
     return new RungReport(
         name, change, dtype, none, none, none, none, least, none, true, 0, 0, 0, none, none, none,

@@ -81,7 +81,7 @@ public final class MergedGemm {
       AmpereConfig config,
       Sharing sharing,
       GpuTarget target) {
-    if (config.swapped() || config.isDivided() || config.blocks() != 0) {
+    if (config.swapAb() || config.isDivided() || config.blocks() != 0) {
       throw new UserError("GEMMs fused into one grid have a block a tile, and no swap-AB");
     }
     // The second one first: what it reads is then plainly all that the first one writes.
@@ -111,7 +111,7 @@ public final class MergedGemm {
         throw new UserError(problem);
       }
     }
-    if (config.swapped() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
+    if (config.swapAb() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
       throw new UserError("GEMMs fused into one grid have no clusters, no split-K and no swap-AB");
     }
     PrimFunc func = workload.func();

@@ -87,7 +87,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
                 * Math.ceilDiv(workload.n(), tileN),
             Math.ceilDiv(workload.k(), tileK),
             workers);
-    if (divisions.size() == 1 || workload.precision().sums() != DType.F32) {
+    if (divisions.size() == 1 || workload.precision().accumulators() != DType.F32) {
       return whole;
     }
     WorkDivision division = WorkDivision.parse(d.choose("division", divisions));

@@ -115,7 +115,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
 
   private Made wgmma(Decisions d) {
     int bytes = workload.operands().bytes();
-    boolean swapped = d.choose("swapped");
+    boolean swapAb = d.choose("swapped");
     // Of the instruction: its rows are a warpgroup's, its columns go in steps of 8.
     int rows = number(d, "rows", steps(64, 256, 64));
     int columns = number(d, "columns", steps(8, 256, 8));
@@ -131,8 +131,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     int blocks = persistent ? sms * minBlocks / cluster * cluster : 0;
     HopperConfig config =
         new HopperConfig(
-            swapped ? columns : rows,
-            swapped ? rows : columns,
+            swapAb ? columns : rows,
+            swapAb ? rows : columns,
             tileK,
             stages,
             consumers,
@@ -141,7 +141,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             persistent ? order : new BlockOrder.Row(),
             blocks,
             minBlocks,
-            swapped);
+            swapAb);
     check(HopperLimits.problem(workload, config));
     return new Made(
         features(
@@ -153,10 +153,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks,
             persistent,
             cluster,
-            swapped,
-            new HopperModel(Calibration.of(target))
-                .features(workload, config, sms)
-                .predictedUs()),
+            swapAb,
+            new HopperModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
         () -> HopperGemm.schedule(workload, config));
   }
 
@@ -169,9 +167,9 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     int tileK = number(d, "tileK", steps(64 / bytes, 256 / bytes, 64 / bytes));
     int stages = number(d, "stages", steps(2, 8, 1));
     int minBlocks = number(d, "minBlocks", steps(1, 6, 1));
-    boolean swapped = d.choose("swapped");
+    boolean swapAb = d.choose("swapped");
     AmpereConfig config =
-        new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapped);
+        new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapAb);
     check(AmpereGemm.problem(workload, config, target));
     return new Made(
         features(
@@ -183,10 +181,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks,
             false,
             1,
-            swapped,
-            new AmpereModel(Calibration.of(target))
-                .features(workload, config, sms)
-                .predictedUs()),
+            swapAb,
+            new AmpereModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
         () -> AmpereGemm.schedule(workload, config, target));
   }
 
@@ -245,7 +241,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
       int minBlocks,
       boolean persistent,
       int cluster,
-      boolean swapped,
+      boolean swapAb,
       double predictedUs) {
     return new Features(
         FEATURES,
@@ -259,7 +255,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
           minBlocks,
           persistent ? 1 : 0,
           cluster,
-          swapped ? 1 : 0,
+          swapAb ? 1 : 0,
           Math.log(predictedUs)
         },
         predictedUs);

@@ -62,8 +62,7 @@ public final class GemmSpace {
    * @throws UserError if there is none for the product
    */
   public static Space free(GemmWorkload workload, GpuTarget target, int sms) {
-    List<GemmSketch<?>> sketches =
-        FreeSketch.all(workload.withVectorsAlongK(), target, sms);
+    List<GemmSketch<?>> sketches = FreeSketch.all(workload.withVectorsAlongK(), target, sms);
     if (sketches.isEmpty()) {
       throw new UserError(
           String.format(
@@ -76,11 +75,8 @@ public final class GemmSpace {
   }
 
   /** The space that a point is of, as its first decision tells. */
-  public static Space of(
-      GemmWorkload workload, GpuTarget target, int sms, Point point) {
-    return isFree(point)
-        ? free(workload, target, sms)
-        : of(workload, target, sms);
+  public static Space of(GemmWorkload workload, GpuTarget target, int sms, Point point) {
+    return isFree(point) ? free(workload, target, sms) : of(workload, target, sms);
   }
 
   private static boolean isFree(Point point) {
@@ -132,8 +128,7 @@ public final class GemmSpace {
             () -> new UserError(point + ": there is no such family for " + workload.key()));
   }
 
-  private static List<GemmSketch<?>> sketches(
-      GemmWorkload product, GpuTarget target, int sms) {
+  private static List<GemmSketch<?>> sketches(GemmWorkload product, GpuTarget target, int sms) {
     return sketches(FAMILIES, BESIDE, product, target, sms);
   }
 

@@ -204,9 +204,7 @@ public final class GemmChooser {
     List<Turn> turns = new ArrayList<>();
     if (!untuned) {
       turns.add(
-          new Turn(
-              ALL,
-              () -> TunedGemm.measured(workload, target, where.here(), sms, database)));
+          new Turn(ALL, () -> TunedGemm.measured(workload, target, where.here(), sms, database)));
     }
     turns.add(
         Turn.of(
@@ -225,8 +223,7 @@ public final class GemmChooser {
                 untuned(
                     GemmRanking.smallestFirst(
                         modelled.stream().map(TunedGemm::candidate).toList()))));
-    Space plain =
-        new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms)));
+    Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms)));
     turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
     return turns;
   }

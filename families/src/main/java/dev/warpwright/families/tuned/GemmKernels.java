@@ -33,15 +33,10 @@ public final class GemmKernels implements AutoCloseable {
       KnownRecords database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
-    this(
-        where.target(),
-        where.sms(),
-        database,
-        new GemmChooser(where, database, check, rejected));
+    this(where.target(), where.sms(), database, new GemmChooser(where, database, check, rejected));
   }
 
-  private GemmKernels(
-      GpuTarget target, int sms, KnownRecords database, GemmChooser chooser) {
+  private GemmKernels(GpuTarget target, int sms, KnownRecords database, GemmChooser chooser) {
     this.target = target;
     this.sms = sms;
     this.database = database;

@@ -32,9 +32,9 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     boolean alongColumns =
-        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
-    int productRows = config.swapped() ? config.tileN() : config.tileM();
-    int productColumns = config.swapped() ? config.tileM() : config.tileN();
+        config.swapAb() ? workload.layout().transposedA() : !workload.layout().transposedB();
+    int productRows = config.swapAb() ? config.tileN() : config.tileM();
+    int productColumns = config.swapAb() ? config.tileM() : config.tileN();
     if (config.consumers() < 1 || config.consumers() > 4) {
       return config.consumers() + " consumer warpgroups; a block has 1 to 4";
     }
@@ -70,7 +70,7 @@ public final class HopperLimits {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = sumRegisters(workload, config);
+    long sums = accumulatorRegisters(workload, config);
     if (sums > MAX_SUMS) {
       return "accumulators of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
     }
@@ -82,7 +82,7 @@ public final class HopperLimits {
     } else if (config.isDivided() && config.blocks() == 0) {
       return String.format(
           Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
-    } else if (config.isDivided() && workload.precision() == Precision.F16_SUMS) {
+    } else if (config.isDivided() && workload.precision() == Precision.F16_ACCUMULATORS) {
       return "accumulators in f16 are not added up over several blocks";
     }
     String cluster = cluster(workload, config);
@@ -93,9 +93,9 @@ public final class HopperLimits {
   }
 
   /** Registers of a consumer thread that hold sums. */
-  public static long sumRegisters(GemmWorkload workload, HopperConfig config) {
+  public static long accumulatorRegisters(GemmWorkload workload, HopperConfig config) {
     long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
-    return Math.ceilDiv(elements * workload.precision().sums().bytes(), 4);
+    return Math.ceilDiv(elements * workload.precision().accumulators().bytes(), 4);
   }
 
   /**
@@ -112,8 +112,8 @@ public final class HopperLimits {
 
   private static @Nullable String alignmentProblem(GemmWorkload workload) {
     int bytes = workload.operands().bytes();
-    long rowOfA = workload.pitchOfA() * bytes;
-    long rowOfB = workload.pitchOfB() * bytes;
+    long rowOfA = workload.lda() * bytes;
+    long rowOfB = workload.ldb() * bytes;
     Batch.Strides strides = workload.batch().strides();
     if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
       return String.format(
@@ -156,7 +156,7 @@ public final class HopperLimits {
   static @Nullable String instructionType(GemmWorkload workload) {
     return switch (workload.precision()) {
       case BF16 -> "bf16";
-      case F16, F16_SUMS -> "f16";
+      case F16, F16_ACCUMULATORS -> "f16";
       case E4M3 -> "e4m3";
       case E5M2 -> "e5m2";
       case TF32 -> "tf32";
@@ -188,9 +188,11 @@ public final class HopperLimits {
     if (workload.k() <= config.tileK()) {
       return "one step is not for two blocks";
     }
-    return workload.precision().sums() == DType.F32
+    return workload.precision().accumulators() == DType.F32
         ? null
-        : "accumulators in " + workload.precision().arithmetic() + " are not added up over several blocks";
+        : "accumulators in "
+            + workload.precision().arithmetic()
+            + " are not added up over several blocks";
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
@@ -263,9 +265,9 @@ public final class HopperLimits {
 
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapped()
+    if (config.swapAb()
         || config.direct()
-        || workload.pitchOfC() * bytes % 16 != 0
+        || workload.ldc() * bytes % 16 != 0
         || workload.resultColumns() * bytes % 16 != 0) {
       return 0;
     }

@@ -134,9 +134,9 @@ public final class HopperModel {
     return TileFeatures.of(
         grid,
         shares,
-        new TileFeatures.Kind(c.stages(), c.consumers(), c.blocks() > 0, c.swapped(), c.direct()),
+        new TileFeatures.Kind(c.stages(), c.consumers(), c.blocks() > 0, c.swapAb(), c.direct()),
         new TileFeatures.Step(combining, math, l2, dram, 0),
-        (double) HopperLimits.sumRegisters(w, c),
+        (double) HopperLimits.accumulatorRegisters(w, c),
         predicted);
   }
 
@@ -168,8 +168,8 @@ public final class HopperModel {
 
   /** Microseconds of a step's instructions: they multiply, and read both operands for it. */
   private double math(GemmWorkload w, HopperConfig c) {
-    double rows = c.swapped() ? c.tileN() : c.tileM();
-    double columns = c.swapped() ? c.tileM() : c.tileN();
+    double rows = c.swapAb() ? c.tileN() : c.tileM();
+    double columns = c.swapAb() ? c.tileM() : c.tileN();
     double instructions =
         rows / INSTRUCTION_ROWS * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES;
     double read = (INSTRUCTION_ROWS + columns) * INSTRUCTION_BYTES / at(SHARED_BYTES);
@@ -180,8 +180,8 @@ public final class HopperModel {
   private double asked(TileGrid grid) {
     GemmWorkload w = grid.workload();
     int bytes = w.operands().bytes();
-    return (grid.tileM() * grid.insideM() / grid.clusterN() * slowed(w.pitchOfA() * bytes)
-            + grid.tileN() * grid.insideN() / grid.clusterM() * slowed(w.pitchOfB() * bytes))
+    return (grid.tileM() * grid.insideM() / grid.clusterN() * slowed(w.lda() * bytes)
+            + grid.tileN() * grid.insideN() / grid.clusterM() * slowed(w.ldb() * bytes))
         * grid.tileK()
         * bytes;
   }
@@ -228,7 +228,7 @@ public final class HopperModel {
 
   /** Whether rows begin inside of the lines of the cache. */
   static boolean isRagged(GemmWorkload w) {
-    return (w.pitchOfA() | w.pitchOfB()) * w.operands().bytes() % TileGrid.LINE != 0;
+    return (w.lda() | w.ldb()) * w.operands().bytes() % TileGrid.LINE != 0;
   }
 
   /** Microseconds from the last product of a tile to its result in memory. */
@@ -238,9 +238,9 @@ public final class HopperModel {
     long columns = w.epilogue().columns(c.tileN());
     double written =
         c.tileM() * grid.insideM() * columns * grid.insideN() * bytes / at(WRITTEN_BYTES) * sharing;
-    boolean chunks = (w.pitchOfC() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
-    if (c.swapped() || c.direct() || !chunks) {
-      boolean pairs = !c.swapped() && w.pitchOfC() * bytes % 4 == 0;
+    boolean chunks = (w.ldc() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
+    if (c.swapAb() || c.direct() || !chunks) {
+      boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;
       double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
       return written + (pairs ? each / 2 : each) * at(STORE) * sharing;
     }

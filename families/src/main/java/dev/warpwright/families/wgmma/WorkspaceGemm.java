@@ -56,7 +56,7 @@ public record WorkspaceGemm(PrimFunc func, ScheduledGemm parts, Kernel sum, Prog
       throw new UserError(problem);
     }
     ScheduledGemm first =
-        HopperGemm.schedule(workload.ofParts(parts, config.swapped()), part, config);
+        HopperGemm.schedule(workload.ofParts(parts, config.swapAb()), part, config);
     Kernel sum = sum(workload.ofPartialSums(parts));
     return new WorkspaceGemm(workload.func(), first, sum, program(first.kernel(), sum));
   }

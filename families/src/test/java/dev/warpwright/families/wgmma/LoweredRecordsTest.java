@@ -61,8 +61,7 @@ final class LoweredRecordsTest {
         GemmWorkload workload = GemmWorkload.of(record.workload());
         String source =
             CudaPrinter.print(
-                GemmSpace.schedule(workload, GpuTarget.SM_90A, SMS, record.point())
-                    .kernel(),
+                GemmSpace.schedule(workload, GpuTarget.SM_90A, SMS, record.point()).kernel(),
                 GpuTarget.SM_90A);
         if (!SourceHash.of(source).equals(record.sourceHash())) {
           count.others().add(record.workload().text() + " " + record.point().text());

@@ -384,7 +384,7 @@ public final class NetworkBuilder {
     Tensor product = Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k);
     tensors.add(product);
     stages.add(
-        new NetworkFunction.Product(
+        new NetworkFunction.Matmul(
             name, product.buffer(), a.buffer(), weightBuffer, !transposed, n, k, exact));
     Tensor bias = node.bias() == null ? null : vector(name + "_b", node.bias());
     Formula formula =

@@ -11,12 +11,12 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.StageCopy;
+import dev.warpwright.lower.gpu.TmaLoad;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -164,7 +164,7 @@ final class ChooseMovement extends Rewriter {
 
   /** The kind of copies that threads make of rows that no tensor map describes; else null. */
   private @Nullable String byThreads(Stmt.TileCopy copy) {
-    if (roles && !BulkLoad.isUnaligned(copy.from().buffer())) {
+    if (roles && !TmaLoad.isUnaligned(copy.from().buffer())) {
       return null;
     }
     OperandRing ring = OperandRing.of(copy.to().buffer(), 1);
@@ -302,7 +302,7 @@ final class ChooseMovement extends Rewriter {
   private @Nullable String refusal(Stmt.TileCopy copy) {
     Buffer from = copy.from().buffer();
     Buffer to = copy.to().buffer();
-    String why = BulkLoad.refusal(from);
+    String why = TmaLoad.refusal(from);
     if (why != null) {
       return why;
     }

@@ -131,7 +131,7 @@ public final class CublasBaseline {
   }
 
   private static int pitch(Buffer matrix) {
-    return Math.toIntExact(MatrixRows.pitch(matrix));
+    return Math.toIntExact(MatrixRows.leadingDimension(matrix));
   }
 
   private static Cublas.Batch batch(BoundWorkload workload) {
@@ -151,7 +151,7 @@ public final class CublasBaseline {
     return switch (workload.precision()) {
       case F32, F16, BF16, E4M3, E5M2 -> Cublas.Compute.F32;
       case TF32 -> Cublas.Compute.F32_TF32;
-      case F16_SUMS -> Cublas.Compute.F16;
+      case F16_ACCUMULATORS -> Cublas.Compute.F16;
       case INT8, UINT8 -> Cublas.Compute.I32;
       case F64 -> Cublas.Compute.F64;
     };

@@ -62,8 +62,7 @@ public final class ChainMeasurer {
       List<Kernel> kernels = new ArrayList<>();
       for (Named order : orders) {
         for (WaitPolicy wait : waits) {
-          kernels.add(
-              ChainKernels.of(workload, tiling, order.items(), wait, target, sms));
+          kernels.add(ChainKernels.of(workload, tiling, order.items(), wait, target, sms));
         }
       }
       return kernels;
@@ -164,9 +163,7 @@ public final class ChainMeasurer {
         KernelData.of(new BoundKernel(probe.kernel(), bound.workload(), contents), request.seed());
     GridOptions options =
         GridOptions.DEFAULT
-            .withBlocks(
-                Options.Order.FORWARD,
-                ChainKernels.blocks(request.tiling(), device.sms()))
+            .withBlocks(Options.Order.FORWARD, ChainKernels.blocks(request.tiling(), device.sms()))
             .withWarps(GridOptions.WarpChoice.TURNS);
     try {
       new GridInterpreter(probe.kernel(), options).run(arguments);

@@ -53,8 +53,7 @@ public final class LaunchOrders {
     try (Gpu device =
         Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU to count on"))) {
       List<Kernel> kernels =
-          kernels(
-              request, (GpuTarget) device.target(), device.context().device().sms());
+          kernels(request, (GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         kernels.forEach(bench::launch);
       }
@@ -62,8 +61,7 @@ public final class LaunchOrders {
   }
 
   /** The kernels of a request, tile after tile, order after order. */
-  static List<Kernel> kernels(
-      OrderMeasurer.Request request, GpuTarget target, int sms) {
+  static List<Kernel> kernels(OrderMeasurer.Request request, GpuTarget target, int sms) {
     List<Kernel> kernels = new ArrayList<>();
     for (Tiling tiling : request.tilings()) {
       for (BlockOrder order : request.orders()) {

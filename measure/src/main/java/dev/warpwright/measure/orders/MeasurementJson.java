@@ -68,11 +68,7 @@ public final class MeasurementJson {
                 e ->
                     Json.array(
                         List.of(
-                            (long) e.item(),
-                            (long) e.block(),
-                            (long) e.sm(),
-                            e.begin(),
-                            e.end()),
+                            (long) e.item(), (long) e.block(), (long) e.sm(), e.begin(), e.end()),
                         Json::of)));
   }
 

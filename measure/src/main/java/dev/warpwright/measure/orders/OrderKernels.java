@@ -36,8 +36,7 @@ final class OrderKernels {
    *
    * @throws UserError if there is none of this type or size for the target
    */
-  static Kernel of(
-      GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int sms) {
+  static Kernel of(GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int sms) {
     GemmWorkload workload = GemmWorkload.nt(shape.m(), shape.n(), shape.k(), type(shape.type()));
     if (tiling.sms() > 1) {
       if (!target.hasHopper()) {
@@ -48,8 +47,7 @@ final class OrderKernels {
                 tiling.text(),
                 target.name()));
       }
-      HopperConfig pair =
-          HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, sms / 2 * 2);
+      HopperConfig pair = HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, sms / 2 * 2);
       return HopperGemm.schedule(workload, with(pair, order)).kernel();
     }
     String problem = "";
@@ -97,7 +95,7 @@ final class OrderKernels {
         order,
         c.blocks(),
         c.minBlocks(),
-        c.swapped());
+        c.swapAb());
   }
 
   /**
@@ -112,7 +110,7 @@ final class OrderKernels {
   private static DType type(Precision type) {
     return switch (type) {
       case BF16, F16 -> type.operand();
-      case F32, TF32, F16_SUMS, E4M3, E5M2, INT8, UINT8, F64 ->
+      case F32, TF32, F16_ACCUMULATORS, E4M3, E5M2, INT8, UINT8, F64 ->
           throw new UserError("dtype=" + type.text() + ": orders are measured in bf16 and f16");
     };
   }

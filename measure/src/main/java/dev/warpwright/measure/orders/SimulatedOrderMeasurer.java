@@ -71,8 +71,7 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
 
   private OrderMeasurement measure(Request request, Tiling tiling, BlockOrder order) {
     GpuTarget target = device.target();
-    Kernel kernel =
-        OrderKernels.of(request.shape(), tiling, order, target, device.sms());
+    Kernel kernel = OrderKernels.of(request.shape(), tiling, order, target, device.sms());
     BoundKernel bound = BoundKernel.of(kernel, Map.of());
     TimelineProbe probe = TimelineProbe.of(bound.kernel());
     Map<Buffer, BoundKernel.Content> contents = new LinkedHashMap<>(bound.contents());

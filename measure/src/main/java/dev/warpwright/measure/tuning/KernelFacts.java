@@ -77,10 +77,10 @@ final class KernelFacts {
         return new Shape(m, n, k, 1, 1, order);
       }
       if (point.option("tileM") == null) {
-        boolean swapped = "yes".equals(point.option("swapped"));
+        boolean swapAb = "yes".equals(point.option("swapped"));
         return new Shape(
-            number(point, swapped ? "columns" : "rows"),
-            number(point, swapped ? "rows" : "columns"),
+            number(point, swapAb ? "columns" : "rows"),
+            number(point, swapAb ? "rows" : "columns"),
             k,
             number(point, "clusterM"),
             number(point, "clusterN"),
@@ -173,8 +173,7 @@ final class KernelFacts {
     int sms = shape.clusterM * shape.clusterN;
     try {
       Space.Drawn drawn =
-          GemmSpace.of(small, model.target(), sms, point)
-              .replay(point.with("order", "row"));
+          GemmSpace.of(small, model.target(), sms, point).replay(point.with("order", "row"));
       if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
         return null;
       }

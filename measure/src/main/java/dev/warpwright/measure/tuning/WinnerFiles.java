@@ -72,8 +72,7 @@ public final class WinnerFiles {
     }
     Kernel kernel = best.candidate().kernel().get();
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
-    ScheduledGemm scheduled =
-        GemmSpace.schedule(workload, target, sms, best.candidate().point());
+    ScheduledGemm scheduled = GemmSpace.schedule(workload, target, sms, best.candidate().point());
     Kernel bound = BoundKernel.of(kernel, best.candidate().values()).kernel();
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("computation.txt", IrPrinter.text(scheduled.func()));

@@ -52,8 +52,7 @@ public record ChainPrediction(
     double compute =
         (first.flops() + second.flops()) / (first.type().peak(device) * units.at(REACHED)) / busy;
     double memory = run.movedSize() / (device.dramGBs() * 1e9 * units.at(REACHED));
-    double cache =
-        l2 / (units.at(L2_BYTES_PER_CLOCK) * device.sms() * device.boostMhz() * 1e6);
+    double cache = l2 / (units.at(L2_BYTES_PER_CLOCK) * device.sms() * device.boostMhz() * 1e6);
     double time =
         Math.pow(
             Math.pow(compute, units.at(OVERLAP))

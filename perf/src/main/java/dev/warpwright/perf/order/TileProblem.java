@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A matmul C = A · B in tiles, or with {@code chained > 0} also E = C · D: C has {@code rows} ×
- * {@code columns} tiles, {@code depth} blocks of K; E has {@code rows} × {@code chained} tiles,
- * and {@code columns} blocks along its K. See the package for the model.
+ * {@code columns} tiles, {@code depth} blocks of K; E has {@code rows} × {@code chained} tiles, and
+ * {@code columns} blocks along its K. See the package for the model.
  *
  * @param chained columns of tiles of the second result; 0 for one matmul
  * @param cachedResults whether results go through the cache

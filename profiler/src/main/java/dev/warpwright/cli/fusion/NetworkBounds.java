@@ -120,7 +120,7 @@ record NetworkBounds(
     double rate =
         switch (precision) {
           case TF32 -> device.tf32Tflops();
-          case F16, F16_SUMS -> device.f16Tflops();
+          case F16, F16_ACCUMULATORS -> device.f16Tflops();
           case BF16 -> device.bf16Tflops();
           case F32, F64, E4M3, E5M2, INT8, UINT8 -> device.fp32Tflops();
         };

@@ -5,7 +5,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.tuning.GemmTuning;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
@@ -152,10 +152,8 @@ final class JointSearch {
     Candidate any =
         TunedGemm.untuned(
             GemmSpace.of(
-                workload,
-                GpuTarget.find(site.environment().target()).orElseThrow(),
-                site.sms()));
-    LeastTime least =
+                workload, GpuTarget.find(site.environment().target()).orElseThrow(), site.sms()));
+    RooflineBound least =
         Prediction.of(BoundKernel.of(any.kernel().get(), any.values()), device).least();
     return least.isKnown() ? least.micros() / part : 0;
   }

@@ -69,10 +69,7 @@ final class StaleRecords {
   static List<Stale> find(TuningDatabase database, Optional<TuningDevice> device, int keep) {
     List<Stale> stale = new ArrayList<>();
     for (GpuTarget target : device.map(d -> List.of(d.target())).orElse(GpuTarget.ALL)) {
-      OptionalInt sms =
-          device
-              .map(d -> OptionalInt.of(d.sms()))
-              .orElseGet(() -> sms(target));
+      OptionalInt sms = device.map(d -> OptionalInt.of(d.sms())).orElseGet(() -> sms(target));
       if (sms.isEmpty()) {
         continue;
       }
@@ -111,8 +108,7 @@ final class StaleRecords {
       return Optional.empty();
     }
     GemmWorkload workload = GemmWorkload.of(record.workload());
-    Optional<Candidate> candidate =
-        RecordCheck.candidate(workload, target, sms, record.point());
+    Optional<Candidate> candidate = RecordCheck.candidate(workload, target, sms, record.point());
     if (candidate.isEmpty()) {
       return Optional.of(new Stale(record, null, "its decisions lead to no kernel any more"));
     }

@@ -97,7 +97,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
         global.shape().stream().map(extent -> ScalarEval.eval(extent, scalars)).toList();
     long rows = shape.get(shape.size() - 2);
     long columns = shape.getLast();
-    long pitch = global.layout() == null ? columns : MatrixRows.pitch(global);
+    long pitch = global.layout() == null ? columns : MatrixRows.leadingDimension(global);
     int bytes = global.dtype().bytes();
     if (pitch * bytes % BULK_ALIGNMENT != 0) {
       throw new UserError(

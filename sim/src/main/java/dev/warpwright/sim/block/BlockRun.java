@@ -208,7 +208,7 @@ public final class BlockRun extends BlockPlace {
     Clock known = new Clock();
     for (Warp w : warps) {
       w.actor.tell(known);
-      for (BulkStores s : w.stores) {
+      for (TmaStores s : w.stores) {
         s.finish();
       }
     }

@@ -7,7 +7,7 @@ import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Clock;
 import dev.warpwright.sim.memory.Shadow;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -46,17 +46,11 @@ public final class WgmmaQueue {
    * @param b where the rows of B lie
    */
   public record Product(
-      WarpgroupProduct meaning,
-      int slot,
-      int first,
-      First a,
-      SharedRows b,
-      boolean adds,
-      Stmt where) {
+      WgmmaGemm meaning, int slot, int first, First a, SharedRows b, boolean adds, Stmt where) {
 
     /** Bytes of the registers of D. */
     int bytes() {
-      return meaning.elements() * meaning.sums().bytes();
+      return meaning.elements() * meaning.accumulators().bytes();
     }
 
     /** Whether it writes or reads some of these bytes of a buffer of registers. */
@@ -85,7 +79,7 @@ public final class WgmmaQueue {
    * @param first byte of them in it
    */
   public record Fragment(int slot, int first) implements First {
-    static final int BYTES = 4 * WarpgroupProduct.A_REGISTERS;
+    static final int BYTES = 4 * WgmmaGemm.A_REGISTERS;
   }
 
   WgmmaQueue(Context context, BlockRun block, int group) {
@@ -162,7 +156,7 @@ public final class WgmmaQueue {
       w.actor.clock.join(groups.get(g).reads);
       for (Product p : groups.get(g).products) {
         for (Frame f : w.lanes) {
-          arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.sums().bytes());
+          arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.accumulators().bytes());
           if (p.a instanceof Fragment(int slot, int first)) {
             arrived(f, member, target, slot, first, Fragment.BYTES, 4);
           }
@@ -197,9 +191,9 @@ public final class WgmmaQueue {
 
   private void execute(Product p) {
     int elements = p.meaning.elements();
-    int bytes = p.meaning.sums().bytes();
-    int[] d = new int[WarpgroupProduct.THREADS * elements];
-    for (int thread = 0; p.adds && thread < WarpgroupProduct.THREADS; thread++) {
+    int bytes = p.meaning.accumulators().bytes();
+    int[] d = new int[WgmmaGemm.THREADS * elements];
+    for (int thread = 0; p.adds && thread < WgmmaGemm.THREADS; thread++) {
       byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
@@ -211,10 +205,10 @@ public final class WgmmaQueue {
     p.meaning.accumulate(
         d,
         first(p),
-        p.meaning.alongN()
+        p.meaning.mnMajorB()
             ? p.b.bitsByColumn(block, depth, p.meaning.columns())
             : p.b.bits(block, p.meaning.columns(), depth));
-    for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
+    for (int thread = 0; thread < WgmmaGemm.THREADS; thread++) {
       byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
@@ -232,14 +226,14 @@ public final class WgmmaQueue {
     int depth = p.meaning.depth();
     return switch (p.a) {
       case Tile(SharedRows rows) ->
-          p.meaning.alongM()
-              ? rows.bitsByColumn(block, depth, WarpgroupProduct.ROWS)
-              : rows.bits(block, WarpgroupProduct.ROWS, depth);
+          p.meaning.mnMajorA()
+              ? rows.bitsByColumn(block, depth, WgmmaGemm.ROWS)
+              : rows.bits(block, WgmmaGemm.ROWS, depth);
       case Fragment(int slot, int first) -> {
-        int[] fragments = new int[WarpgroupProduct.THREADS * WarpgroupProduct.A_REGISTERS];
+        int[] fragments = new int[WgmmaGemm.THREADS * WgmmaGemm.A_REGISTERS];
         for (int i = 0; i < fragments.length; i++) {
-          int thread = i / WarpgroupProduct.A_REGISTERS;
-          int at = first + 4 * (i % WarpgroupProduct.A_REGISTERS);
+          int thread = i / WgmmaGemm.A_REGISTERS;
+          int at = first + 4 * (i % WgmmaGemm.A_REGISTERS);
           fragments[i] = Bytes.getInt(registers(thread, slot), at);
         }
         yield p.meaning.matrixOfA(fragments);

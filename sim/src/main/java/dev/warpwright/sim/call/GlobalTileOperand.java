@@ -45,7 +45,7 @@ final class GlobalTileOperand {
     long[] at = access.coordinates(f);
     int rowDimension = buffer.rank() - 2;
     long width = context.extent(buffer, rowDimension + 1, f);
-    long pitch = buffer.layout() == null ? width : MatrixRows.pitch(buffer);
+    long pitch = buffer.layout() == null ? width : MatrixRows.leadingDimension(buffer);
     if (pitch * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
       throw context.fault(
           Finding.Kind.MISALIGNED,

@@ -100,7 +100,7 @@ public record TargetIntrinsic(
   /** The text of a product is made when it is asked for: there are hundreds of them. */
   @Override
   public String cuda() {
-    WarpgroupProduct product = cuda.isEmpty() ? HopperIntrinsics.product(this) : null;
+    WgmmaGemm product = cuda.isEmpty() ? HopperIntrinsics.product(this) : null;
     return product == null ? cuda : HopperWrappers.wgmma(text, product);
   }
 

@@ -128,7 +128,7 @@ record MmaOperands(
                 r -> Exprs.add(k, Exprs.mul(Exprs.div(r, 2), instruction.rowElements())),
                 r -> Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8)));
           }
-          List<Expr> at = acrossA ? alongM(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
+          List<Expr> at = acrossA ? mnMajorA(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
           return rounded(read(count, acrossA, aRegisters, first, at, a), aRegisters, first, count);
         });
   }
@@ -143,7 +143,7 @@ record MmaOperands(
   }
 
   /** The same registers from a tile whose rows lie along M: each matrix is transposed. */
-  private List<Expr> alongM(Expr stage, Expr k, Expr row, Expr lane) {
+  private List<Expr> mnMajorA(Expr stage, Expr k, Expr row, Expr lane) {
     Expr at = Exprs.add(k, Exprs.mod(lane, 8));
     if (instruction.aRegisters() == 4) {
       at = Exprs.add(at, Exprs.mul(Exprs.div(lane, 16), 8));
@@ -237,7 +237,7 @@ record MmaOperands(
           Expr first =
               Exprs.add(
                   Exprs.mul(set, (long) tilesN * instruction.bRegisters()), Exprs.mul(j, count));
-          List<Expr> at = acrossB ? alongN(stage, k, n, lane) : alongK(stage, k, n, lane, count);
+          List<Expr> at = acrossB ? mnMajorB(stage, k, n, lane) : alongK(stage, k, n, lane, count);
           return rounded(read(count, acrossB, bRegisters, first, at, b), bRegisters, first, count);
         });
   }
@@ -257,7 +257,7 @@ record MmaOperands(
   }
 
   /** The same registers from a tile whose rows lie along N: each matrix is transposed. */
-  private List<Expr> alongN(Expr stage, Expr k, Expr n, Expr lane) {
+  private List<Expr> mnMajorB(Expr stage, Expr k, Expr n, Expr lane) {
     int perTile = instruction.bRegisters();
     Expr row = Exprs.add(k, Exprs.mod(lane, 8L * perTile));
     Expr column = Exprs.add(n, Exprs.mul(Exprs.div(lane, 8L * perTile), MmaInstruction.COLS));

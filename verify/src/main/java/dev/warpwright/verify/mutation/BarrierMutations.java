@@ -264,9 +264,9 @@ final class BarrierMutations {
     List<Stmt> variants = new ArrayList<>();
     for (int i = 1; i < statements.size(); i++) {
       if (isArrival(statements.get(i)) && !isArrival(statements.get(i - 1))) {
-        List<Stmt> swapped = new ArrayList<>(statements);
-        Collections.swap(swapped, i - 1, i);
-        variants.add(new Stmt.Seq(swapped));
+        List<Stmt> swapAb = new ArrayList<>(statements);
+        Collections.swap(swapAb, i - 1, i);
+        variants.add(new Stmt.Seq(swapAb));
       }
     }
     return variants;

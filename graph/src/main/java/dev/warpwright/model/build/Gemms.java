@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Products of rows with constant matrices. */
-public final class Products {
+public final class Gemms {
   private final GraphBuilder builder;
   private final Arithmetic arithmetic;
   private final Shapes shapes;
 
   /** Operators that add to a graph. */
-  public Products(GraphBuilder builder) {
+  public Gemms(GraphBuilder builder) {
     this.builder = builder;
     this.arithmetic = new Arithmetic(builder);
     this.shapes = new Shapes(builder);
