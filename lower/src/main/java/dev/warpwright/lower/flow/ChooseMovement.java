@@ -234,7 +234,7 @@ final class ChooseMovement extends Rewriter {
         throw new LoweringException(
             String.format(
                 Locale.ROOT,
-                "tile %s of pipe %s: bulk copies and products need dense rows of a multiple of 32"
+                "tile %s of pipe %s: TMA copies and wgmma need dense rows of a multiple of 32"
                     + " bytes",
                 tile.name(),
                 pipe.name()));
@@ -286,7 +286,7 @@ final class ChooseMovement extends Rewriter {
           throw new LoweringException(
               String.format(
                   Locale.ROOT,
-                  "no bulk copy from %s to %s of pipe %s: %s",
+                  "no TMA copy from %s to %s of pipe %s: %s",
                   copy.from().buffer().name(),
                   copy.to().buffer().name(),
                   pipe.name(),
@@ -307,7 +307,7 @@ final class ChooseMovement extends Rewriter {
       return why;
     }
     if (to.dtype() != from.dtype()) {
-      return "bulk copies convert nothing";
+      return "TMA copies convert nothing";
     }
     List<Range> tile = copy.to().tile();
     if (copy.from().tile().size() != 2 || tile.size() != 2 || from.rank() > 3) {

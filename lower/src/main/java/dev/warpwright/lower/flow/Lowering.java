@@ -40,11 +40,11 @@ public final class Lowering {
     boolean groups = PipelinedProgram.isForWarpgroups(func);
     if (groups && !target.hasWgmma()) {
       throw new LoweringException(
-          target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+          target.name() + " has no TMA copies and wgmma, which pipes are lowered to");
     }
     if (WarpTiles.are(func) && !target.hasMmaSync()) {
       throw new LoweringException(
-          target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
+          target.name() + " has no mma.sync of 16 by 8 by 16 and asynchronous copies");
     }
     if (MergedGrids.isMerged(func) && !groups) {
       return MergedGrids.lower(func, listener, (grid, each) -> lower(grid, target, each));

@@ -67,7 +67,7 @@ final class Products {
   Stmt product(Stmt.TileMma mma) {
     if (!WarpgroupInstruction.isNamedBy(mma)) {
       throw new LoweringException(
-          "the product into " + mma.c().buffer().name() + " names no warpgroup instruction");
+          "the GEMM into " + mma.c().buffer().name() + " names no warpgroup instruction");
     }
     WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, team.groups());
     Operand a = Operand.of(mma.a());
@@ -82,7 +82,7 @@ final class Products {
         || Guards.extent(mnMajorA ? a.columns() : a.rows()) != mma.c().buffer().extent(0)
         || Guards.extent(mnMajorB ? b.columns() : b.rows()) != instruction.columns()) {
       throw new LoweringException(
-          "the operands of the product into " + mma.c().buffer().name() + " do not fit");
+          "the operands of the GEMM into " + mma.c().buffer().name() + " do not fit");
     }
     Buffer acc = code.registers(mma.c().buffer());
     Expr later = fills.later(mma);
@@ -150,7 +150,7 @@ final class Products {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "operand %s of the product into %s is no tile of %s that a pipe brings",
+              "operand %s of the GEMM into %s is no tile of %s that a pipe brings",
               operand.buffer().name(),
               mma.c().buffer().name(),
               wanted));

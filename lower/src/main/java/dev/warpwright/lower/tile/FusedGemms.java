@@ -63,7 +63,7 @@ final class FusedGemms {
    */
   static PrimFunc apply(PrimFunc func) {
     if (func.attrs().has("clusterM")) {
-      throw new LoweringException("merged products of warpgroups are in no clusters");
+      throw new LoweringException("GEMMs fused into one grid by wgmma are in no clusters");
     }
     MergedProgram program = MergedProgram.of(func);
     WorkTickets tickets = WorkTickets.of(program, WarpRoles.consumers(func.attrs()));

@@ -13,6 +13,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.CounterPrediction;
+import dev.warpwright.verify.NetworkCounters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -53,7 +54,7 @@ final class CheckCounters {
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network, _) ->
             predictions.addAll(
-                CounterPrediction.network(
+                NetworkCounters.predict(
                     network,
                     network.fixedRows().orElse(request.options().rows().orElse(ROWS)),
                     device));

@@ -28,9 +28,9 @@ import picocli.CommandLine.Parameters;
       "",
       "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32, f64,"
           + " int8. acc: f16 to accumulate f16 in f16. layout: nt, nn, tn, tt. bias, act,"
-          + " alpha, beta, scale (row, column, both), gate, residual: what follows the product."
+          + " alpha, beta, scale (row, column, both), gate, residual: what follows the GEMM."
           + " batch: so many GEMMs; shared: a or b, what all of them share; groups: so many B,"
-          + " of which a table names one for each product. lda, ldb, ldc: elements from a row to"
+          + " of which a table names one for each GEMM. lda, ldb, ldc: elements from a row to"
           + " the next; stridea, strideb, stridec: from the matrix of one GEMM to the next"
           + " one's, 0 where all share it. Without a record of the shape, the kernel is the"
           + " analytic model's choice.",

@@ -41,9 +41,9 @@ import picocli.CommandLine.Parameters;
           + " space: template or free; O: 0 (template) and 1 (free) in the background, as with"
           + " --detach, 65536 and 65537 the same in the foreground. model,"
           + " transfer: 0 to search without what was learnt. bias, act, alpha, beta, scale (row,"
-          + " column, both), gate, residual: what follows the product. batch: so many GEMMs of"
+          + " column, both), gate, residual: what follows the GEMM. batch: so many GEMMs of"
           + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
-          + " table names one for each product. lda, ldb, ldc: elements from a row to the next;"
+          + " table names one for each GEMM. lda, ldb, ldc: elements from a row to the next;"
           + " stridea, strideb, stridec: from the matrix of one GEMM to the next one's, 0 where"
           + " all share it.",
       "",
@@ -52,7 +52,7 @@ import picocli.CommandLine.Parameters;
           + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
           + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
           + " inputs; t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
-          + " product."
+          + " GEMM."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;

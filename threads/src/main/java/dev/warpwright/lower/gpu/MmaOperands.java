@@ -60,7 +60,7 @@ record MmaOperands(
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s needs operands of %s",
+              "the GEMM into %s needs operands of %s",
               name,
               instruction.operand()));
     }
@@ -68,7 +68,7 @@ record MmaOperands(
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s has a depth of %d, no multiple of %d",
+              "the GEMM into %s has a depth of %d, no multiple of %d",
               name,
               depth,
               2 * instruction.k()));
@@ -77,7 +77,7 @@ record MmaOperands(
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s needs pairs of columns of tiles from each warp",
+              "the GEMM into %s needs pairs of columns of tiles from each warp",
               name));
     }
     return new MmaOperands(
