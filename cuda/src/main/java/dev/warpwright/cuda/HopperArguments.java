@@ -29,7 +29,7 @@ final class HopperArguments {
 
   List<String> arguments(Expr.Call call, TargetIntrinsic intrinsic) {
     List<Expr> args = call.args();
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product != null) {
       return List.of(
           print(args.get(0)),
@@ -45,7 +45,7 @@ final class HopperArguments {
     }
     String map = "&" + maps.get(spec);
     List<String> printed = new ArrayList<>();
-    if (HopperIntrinsics.isBulkStore(intrinsic)) {
+    if (HopperIntrinsics.isTmaStore(intrinsic)) {
       printed.add(map);
       printed.addAll(coordinates(args.get(0)));
       printed.add(rows(args.get(1)));

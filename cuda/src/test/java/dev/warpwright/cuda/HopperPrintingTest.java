@@ -119,7 +119,7 @@ class HopperPrintingTest {
   }
 
   private static Kernel kernel(TargetIntrinsic intrinsic) {
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     DType type = product == null ? DType.BF16 : product.input().dtype();
     String call = CALLS.getOrDefault(intrinsic, intrinsic.text() + "()");
     if (product != null) {
@@ -217,7 +217,7 @@ class HopperPrintingTest {
   void operandsOfProductsArePlainWhereTheSwizzleChangesNothing() {
     TargetIntrinsic product =
         intrinsics()
-            .filter(i -> HopperIntrinsics.productColumns(i) == 64)
+            .filter(i -> HopperIntrinsics.wgmmaColumns(i) == 64)
             .findFirst()
             .orElseThrow();
     assertThat(CudaPrinter.print(kernel(product), GpuTarget.SM_90A))
@@ -282,7 +282,7 @@ class HopperPrintingTest {
 
   /** All widths of one type; of the other types and layouts some. */
   private static boolean isCompiled(TargetIntrinsic intrinsic) {
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     return product == null
         || product.text().endsWith(".bf16")
         || product.accumulators() == DType.I32

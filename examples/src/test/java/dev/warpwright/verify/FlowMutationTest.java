@@ -220,7 +220,7 @@ class FlowMutationTest {
       FlowMutationTesting.Result result = testing.test(mutant);
       seen.computeIfAbsent(mutant.mutation().name(), n -> new TreeMap<>())
           .merge(result.verdict(), 1, Integer::sum);
-      if (result.verdict() == Verdict.SURVIVED || result.verdict() == Verdict.SURVIVED) {
+      if (result.verdict() == Verdict.SURVIVED || result.verdict() == Verdict.UNREPORTED) {
         left.add(result);
       }
     }

@@ -55,7 +55,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
   }
 
   /** Whether TMA copies can bring both. */
-  public static boolean isBulk(GemmWorkload workload) {
+  public static boolean isTma(GemmWorkload workload) {
     return (workload.lda() | workload.ldb()) * workload.operands().bytes() % CHUNK == 0;
   }
 }

@@ -86,7 +86,7 @@ public record CounterPrediction(
    * @param values of its scalars
    * @throws UserError if the kernel is no product, or a scalar is missing
    */
-  public static CounterPrediction product(
+  public static CounterPrediction gemm(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     if (!(bound.workload() instanceof BoundWorkload.Gemm gemm)) {
@@ -245,7 +245,7 @@ public record CounterPrediction(
       DeviceModel device) {
     OrderTraffic traffic =
         OrderTraffic.of(
-            new OrderTraffic.Product(
+            new OrderTraffic.Gemm(
                 product.m, product.n, product.k, product.operands.bytes(), product.result.bytes()),
             tile,
             order,

@@ -32,7 +32,7 @@ public final class FlowMutationTesting {
     /** No finding, and the same results in every order. */
     SURVIVED,
     /** Other results without a finding, where something undefined should have happened. */
-    SURVIVED
+    UNREPORTED
   }
 
   /**
@@ -131,6 +131,6 @@ public final class FlowMutationTesting {
       return new Result(mutant, Verdict.SURVIVED, "");
     }
     boolean allowed = mutant.mutation().mayOnlyChangeResults();
-    return new Result(mutant, allowed ? Verdict.WRONG_RESULT : Verdict.SURVIVED, "other results");
+    return new Result(mutant, allowed ? Verdict.WRONG_RESULT : Verdict.UNREPORTED, "other results");
   }
 }

@@ -273,7 +273,7 @@ public record GemmWorkload(
   }
 
   /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */
-  public boolean isPitched() {
+  public boolean isStrided() {
     return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
 
@@ -336,6 +336,6 @@ public record GemmWorkload(
 
   /** Whether there is nothing but one product of dense matrices. */
   public boolean isPlain() {
-    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isPitched();
+    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isStrided();
   }
 }

@@ -50,7 +50,7 @@ public final class AmpereGemm {
 
   /** One line that says why operands of this kind are not for mma.sync; null if they are. */
   public static @Nullable String operandsProblem(GemmWorkload workload, GpuTarget target) {
-    if (workload.isPitched()) {
+    if (workload.isStrided()) {
       return "rows must follow each other";
     }
     if (instruction(workload, target) == null) {

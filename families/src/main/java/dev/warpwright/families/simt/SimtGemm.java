@@ -49,7 +49,7 @@ public final class SimtGemm {
     if (workload.epilogue().glu()) {
       return "gated linear units are computed on tensor cores only";
     }
-    if (workload.isPitched()) {
+    if (workload.isStrided()) {
       return "rows must follow each other";
     }
     // Exact products of f32 will do where rounded ones were asked for.

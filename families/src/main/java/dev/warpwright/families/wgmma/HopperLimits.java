@@ -149,7 +149,7 @@ public final class HopperLimits {
       return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
     }
     // Threads copy dense matrices only.
-    return workload.isPitched() ? alignmentProblem(workload) : null;
+    return workload.isStrided() ? alignmentProblem(workload) : null;
   }
 
   /** The type in an instruction's name; null if there is none. */

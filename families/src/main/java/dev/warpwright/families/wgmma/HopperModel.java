@@ -193,7 +193,7 @@ public final class HopperModel {
   /** What TMA copies of rows outside of the matrices come to, in bytes of rows inside. */
   private double outside(TileGrid grid) {
     GemmWorkload w = grid.workload();
-    return ThreadCopies.isBulk(w)
+    return ThreadCopies.isTma(w)
         ? at(OUTSIDE)
             * (grid.tileM() * (1 - grid.insideM()) + grid.tileN() * (1 - grid.insideN()))
             * grid.tileK()
@@ -203,7 +203,7 @@ public final class HopperModel {
 
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
-    if (ThreadCopies.isBulk(w)) {
+    if (ThreadCopies.isTma(w)) {
       return 0;
     }
     ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP);

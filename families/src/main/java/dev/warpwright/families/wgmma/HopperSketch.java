@@ -295,13 +295,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   /** Whether TMA copies can move the operands; otherwise blocks of a cluster share nothing. */
-  private boolean isBulk() {
+  private boolean isTma() {
     return HopperLimits.operandsProblem(workload) == null;
   }
 
   private List<String> clusters(int tileM, int tileN) {
     List<String> shapes = new ArrayList<>(List.of("1x1"));
-    if (!isBulk()) {
+    if (!isTma()) {
       return shapes;
     }
     if (workload.m() > tileM) {

@@ -441,7 +441,7 @@ final class RoleCode {
       throw new LoweringException(
           "result tile " + tile.tile().name() + " is computed from operands in registers");
     }
-    if (direct || !tile.isForBulkStores()) {
+    if (direct || !tile.isForTmaStores()) {
       return tile.direct(maps, exact);
     }
     StagedStore store =

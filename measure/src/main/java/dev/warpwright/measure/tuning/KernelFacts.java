@@ -119,7 +119,7 @@ final class KernelFacts {
   private OrderTraffic traffic(Shape shape, Kernel kernel) {
     int resident = (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
     return OrderTraffic.of(
-        new OrderTraffic.Product(
+        new OrderTraffic.Gemm(
             workload.m(),
             workload.n(),
             workload.k(),

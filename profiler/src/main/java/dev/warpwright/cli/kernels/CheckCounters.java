@@ -50,7 +50,7 @@ final class CheckCounters {
         case CheckSubject.OfKernel(var kernel) when kernel.kind() == Kernel.Kind.GRID ->
             predictions.add(
                 isGemmOfAnyShape(kernel)
-                    ? CounterPrediction.product(kernel, request.options().scalars(), device)
+                    ? CounterPrediction.gemm(kernel, request.options().scalars(), device)
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network, _) ->
             predictions.addAll(

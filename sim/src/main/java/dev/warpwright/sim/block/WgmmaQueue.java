@@ -29,7 +29,7 @@ public final class WgmmaQueue {
   private int done;
 
   private static final class Group {
-    List<Product> products = new ArrayList<>();
+    List<Wgmma> products = new ArrayList<>();
     final int[] issued = new int[WARPS];
     int closed;
 
@@ -45,7 +45,7 @@ public final class WgmmaQueue {
    * @param a where A lies
    * @param b where the rows of B lie
    */
-  public record Product(
+  public record Wgmma(
       WgmmaGemm meaning, int slot, int first, First a, SharedRows b, boolean adds, Stmt where) {
 
     /** Bytes of the registers of D. */
@@ -90,7 +90,7 @@ public final class WgmmaQueue {
   }
 
   /** One warp issues a product; what it reads and writes has been checked for that warp. */
-  public void issue(Warp w, Product product) {
+  public void issue(Warp w, Wgmma product) {
     int member = w.index - firstWarp;
     Group group = group(committed[member]);
     int number = group.issued[member]++;
@@ -148,13 +148,13 @@ public final class WgmmaQueue {
     int target = (int) Math.max(committed[member] - pending, waited[member]);
     for (; done < target; done++) {
       Group group = groups.get(done);
-      for (Product product : group.products) {
+      for (Wgmma product : group.products) {
         execute(product);
       }
     }
     for (int g = waited[member]; g < target; g++) {
       w.actor.clock.join(groups.get(g).reads);
-      for (Product p : groups.get(g).products) {
+      for (Wgmma p : groups.get(g).products) {
         for (Frame f : w.lanes) {
           arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.accumulators().bytes());
           if (p.a instanceof Fragment(int slot, int first)) {
@@ -179,7 +179,7 @@ public final class WgmmaQueue {
   /** Whether a later product of the warp writes or reads the same registers. */
   private boolean pendingLater(int member, int from, int slot, int first, int bytes) {
     for (int g = from; g < groups.size() && g <= committed[member]; g++) {
-      List<Product> later = groups.get(g).products;
+      List<Wgmma> later = groups.get(g).products;
       for (int i = 0; i < groups.get(g).issued[member]; i++) {
         if (later.get(i).uses(slot, first, bytes)) {
           return true;
@@ -189,7 +189,7 @@ public final class WgmmaQueue {
     return false;
   }
 
-  private void execute(Product p) {
+  private void execute(Wgmma p) {
     int elements = p.meaning.elements();
     int bytes = p.meaning.accumulators().bytes();
     int[] d = new int[WgmmaGemm.THREADS * elements];
@@ -222,7 +222,7 @@ public final class WgmmaQueue {
   }
 
   /** The bits of A, row by row. */
-  private int[] first(Product p) {
+  private int[] first(Wgmma p) {
     int depth = p.meaning.depth();
     return switch (p.a) {
       case Tile(SharedRows rows) ->

@@ -34,7 +34,7 @@ final class TmaCalls {
     // Refuses what no tensor map describes.
     TensorMaps.spec(site.where().call());
     ExprCompiler exprs = site.calls().exprs();
-    if (HopperIntrinsics.isBulkStore(op)) {
+    if (HopperIntrinsics.isTmaStore(op)) {
       SharedTileOperand source = SharedTileOperand.ofCopy(exprs, site.address(1));
       GlobalTileOperand target = new GlobalTileOperand(exprs, site.address(0));
       int rows = site.constant(2);

@@ -38,7 +38,7 @@ final class WgmmaCalls {
     if (op == HopperIntrinsics.WGMMA_WAIT) {
       return productWait(site);
     }
-    WgmmaGemm meaning = HopperIntrinsics.product(op);
+    WgmmaGemm meaning = HopperIntrinsics.wgmma(op);
     if (meaning == null) {
       throw site.unknown();
     }
@@ -65,7 +65,7 @@ final class WgmmaCalls {
             }
             Shadow shadow = d.checked(site, lane, from);
             if (shadow != null) {
-              shadow.productWrites(lane, from, meaning.elements(), adds, site.where());
+              shadow.mmaWrites(lane, from, meaning.elements(), adds, site.where());
             }
           }
           WgmmaQueue queue = w.block.products(w);
@@ -87,7 +87,7 @@ final class WgmmaCalls {
           reads(site, w, bRows, 0, bRowCount, 0, bColumns, epoch);
           queue.issue(
               w,
-              new WgmmaQueue.Product(
+              new WgmmaQueue.Wgmma(
                   meaning,
                   d.access.slot(),
                   from * meaning.accumulators().bytes(),
@@ -111,7 +111,7 @@ final class WgmmaCalls {
         for (Frame lane : w.lanes) {
           Shadow shadow = a.checked(site, lane, from);
           if (shadow != null) {
-            shadow.productReads(lane, from, WgmmaGemm.A_REGISTERS, site.where());
+            shadow.mmaReads(lane, from, WgmmaGemm.A_REGISTERS, site.where());
           }
         }
         return new WgmmaQueue.Fragment(a.access.slot(), 4 * from);

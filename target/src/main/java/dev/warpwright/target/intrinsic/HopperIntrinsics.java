@@ -270,7 +270,7 @@ public final class HopperIntrinsics {
           BULK_STORE.operands().toArray(Operand[]::new));
 
   /** Whether an intrinsic copies a tile to shared memory. */
-  public static boolean isBulkLoad(Op op) {
+  public static boolean isTmaLoad(Op op) {
     return op == BULK_LOAD || op == BULK_LOAD_3D || isMulticast(op);
   }
 
@@ -280,7 +280,7 @@ public final class HopperIntrinsics {
   }
 
   /** Whether an intrinsic copies a tile to global memory. */
-  public static boolean isBulkStore(Op op) {
+  public static boolean isTmaStore(Op op) {
     return op == BULK_STORE || op == BULK_STORE_3D;
   }
 
@@ -427,13 +427,13 @@ public final class HopperIntrinsics {
    * {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is stored
    * as K × n. 0 for any other intrinsic.
    */
-  public static int productColumns(TargetIntrinsic intrinsic) {
+  public static int wgmmaColumns(TargetIntrinsic intrinsic) {
     WgmmaGemm product = PRODUCTS.get(intrinsic);
     return product == null ? 0 : product.columns();
   }
 
   /** What a product computes; null for any other intrinsic. */
-  public static @Nullable WgmmaGemm product(TargetIntrinsic intrinsic) {
+  public static @Nullable WgmmaGemm wgmma(TargetIntrinsic intrinsic) {
     return PRODUCTS.get(intrinsic);
   }
 

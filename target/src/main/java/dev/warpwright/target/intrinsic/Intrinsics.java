@@ -319,7 +319,7 @@ public final class Intrinsics {
 
   /** The shape that products of a warp have, but for their depth. */
   private static Work warpProduct(int depth) {
-    return new Work.Product(16, 8, depth);
+    return new Work.Mma(16, 8, depth);
   }
 
   private static TargetIntrinsic mma(int k, Input input, int minimumArch) {

@@ -86,7 +86,7 @@ final class OperandRules {
   }
 
   private static @Nullable String product(TargetIntrinsic intrinsic, Expr.Call call) {
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product == null) {
       // The wait counts at most 7 groups.
       return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;

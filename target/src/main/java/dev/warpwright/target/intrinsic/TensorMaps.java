@@ -56,8 +56,8 @@ public record TensorMaps(List<Spec> maps) {
 
   /** The map that a call needs; none if it is no bulk tensor copy. */
   public static Optional<Spec> spec(Expr.Call call) {
-    boolean load = HopperIntrinsics.isBulkLoad(call.op());
-    if (!load && !HopperIntrinsics.isBulkStore(call.op())) {
+    boolean load = HopperIntrinsics.isTmaLoad(call.op());
+    if (!load && !HopperIntrinsics.isTmaStore(call.op())) {
       return Optional.empty();
     }
     Expr.AddressOf tile = address(call, load ? 0 : 1);

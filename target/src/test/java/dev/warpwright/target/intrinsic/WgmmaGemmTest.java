@@ -26,7 +26,7 @@ class WgmmaGemmTest {
       })
   void addsTheProduct(String name) {
     TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     assertThat(product).isNotNull();
     assertThat(product.text()).isEqualTo(name);
     int n = product.columns();
@@ -95,7 +95,7 @@ class WgmmaGemmTest {
       })
   void readsTheFirstOperandOutOfRegisters(String name) {
     TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     assertThat(product).isNotNull();
     assertThat(product.text()).isEqualTo(name);
     int depth = product.depth();

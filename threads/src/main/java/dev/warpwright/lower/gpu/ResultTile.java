@@ -79,7 +79,7 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
   }
 
   /** Whether bulk stores can carry it: fragments lie along its rows, and so does the result. */
-  public boolean isForBulkStores() {
+  public boolean isForTmaStores() {
     Buffer to = copy.to().buffer();
     return TmaLoad.storeRefusal(to) == null && to.dtype() == tile().dtype() && !isTransposed();
   }

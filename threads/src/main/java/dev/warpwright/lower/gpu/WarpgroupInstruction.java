@@ -55,7 +55,7 @@ public record WarpgroupInstruction(
     if (!(found instanceof TargetIntrinsic intrinsic)) {
       throw unknown(text);
     }
-    WgmmaGemm product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product == null) {
       throw unknown(text);
     }
