@@ -21,13 +21,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Small GEMMs out of schedules, some of each family: by threads, by warps and by warpgroups, in
  * every type and layout, with leading dimensions longer than rows or not aligned, scaled and gated
- * epilogues, batches, clusters with multicasts, split-K and Stream-K in one grid or in two, and
- * K = 0. No extent is a whole tile; K is long enough for rings of stages to come round.
+ * epilogues, batches, clusters with multicasts, split-K and Stream-K in one grid or in two, and K =
+ * 0. No extent is a whole tile; K is long enough for rings of stages to come round.
  */
 public final class FamilySamples {
   /** Everything an epilogue can do. */
-  static final Epilogue ALL =
-      new Epilogue(0.5, 2, true, Activation.RELU, true, true, true, true);
+  static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.RELU, true, true, true, true);
 
   private static final Map<String, Supplier<CheckSubject>> SAMPLES = new LinkedHashMap<>();
 

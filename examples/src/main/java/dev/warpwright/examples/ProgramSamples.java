@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Samples of more than one GEMM a kernel, or more than one kernel: split-K, fused GEMMs, attention. */
+/**
+ * Samples of more than one GEMM a kernel, or more than one kernel: split-K, fused GEMMs, attention.
+ */
 final class ProgramSamples {
   private static final BlockOrder ROW = new BlockOrder.Row();
 
@@ -42,7 +44,11 @@ final class ProgramSamples {
   private static void workspaces() {
     HopperConfig small = HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1);
     workspace("workspace", GemmWorkload.nt(100, 72, 256, DType.BF16), small, 4);
-    workspace("workspace-scaled", FamilySamples.product(70, 136, 384, DType.F16, FamilySamples.ALL), small, 2);
+    workspace(
+        "workspace-scaled",
+        FamilySamples.product(70, 136, 384, DType.F16, FamilySamples.ALL),
+        small,
+        2);
     workspace(
         "workspace-few-rows",
         GemmWorkload.nt(13, 77, 1024, DType.BF16),
@@ -107,7 +113,10 @@ final class ProgramSamples {
           return new CheckSubject.OfAttention(
               kernels,
               new Program(
-                  FamilySamples.identifier(name), program.params(), program.workspace(), program.steps()));
+                  FamilySamples.identifier(name),
+                  program.params(),
+                  program.workspace(),
+                  program.steps()));
         });
   }
 
@@ -132,7 +141,11 @@ final class ProgramSamples {
             }
           }
           return new CheckSubject.OfProgram(
-              new Program(FamilySamples.identifier(name), program.params(), program.workspace(), program.steps()),
+              new Program(
+                  FamilySamples.identifier(name),
+                  program.params(),
+                  program.workspace(),
+                  program.steps()),
               tables,
               PlainGemm.schedule(w, 4, 16).kernel());
         });

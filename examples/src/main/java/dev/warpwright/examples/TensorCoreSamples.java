@@ -125,7 +125,8 @@ final class TensorCoreSamples {
         HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-relu",
-        FamilySamples.product(100, 72, 264, DType.BF16, new Epilogue(0.5, 0, false, Activation.RELU)),
+        FamilySamples.product(
+            100, 72, 264, DType.BF16, new Epilogue(0.5, 0, false, Activation.RELU)),
         HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1));
     warpgroups(
         "wgmma-few-rows",
@@ -145,7 +146,8 @@ final class TensorCoreSamples {
         HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-accumulators-nn-scaled",
-        new GemmWorkload(100, 72, 264, Precision.F16_ACCUMULATORS, DType.F16, Layout.NN, FamilySamples.ALL),
+        new GemmWorkload(
+            100, 72, 264, Precision.F16_ACCUMULATORS, DType.F16, Layout.NN, FamilySamples.ALL),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-odd-bf16",
@@ -157,7 +159,8 @@ final class TensorCoreSamples {
         HopperConfig.pairs(64, 48, 3, 1, 4).withCluster(1, 1));
     warpgroups(
         "wgmma-leading-dimension",
-        FamilySamples.product(72, 76, 360, DType.BF16, FamilySamples.ALL).with(new Leading(368, 376, 80)),
+        FamilySamples.product(72, 76, 360, DType.BF16, FamilySamples.ALL)
+            .with(new Leading(368, 376, 80)),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-leading-dimension-odd",

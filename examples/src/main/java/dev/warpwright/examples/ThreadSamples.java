@@ -53,7 +53,9 @@ final class ThreadSamples {
         GemmWorkload.nt(37, 67, 100, DType.F32),
         new SimtConfig(32, 64, 32, 16, 64, 4, 4, 3, false, true, true, 1));
     streamed(
-        "streamed", FamilySamples.product(3, 67, 260, DType.F32, FamilySamples.ALL), new StreamedConfig(2, 2, 16, 2, 2, 1));
+        "streamed",
+        FamilySamples.product(3, 67, 260, DType.F32, FamilySamples.ALL),
+        new StreamedConfig(2, 2, 16, 2, 2, 1));
     streamed(
         "streamed-f64",
         GemmWorkload.nt(1, 33, 70, DType.F64),
@@ -70,10 +72,13 @@ final class ThreadSamples {
     plain("plain-e5m2", GemmWorkload.of(5, 33, 7, DType.F8E5M2, Layout.NN));
     plain("plain-bf16", GemmWorkload.of(5, 3, 7, DType.BF16, Layout.TN));
     plain(
-        "plain-leading-dimension", GemmWorkload.of(5, 3, 7, DType.F32, Layout.TN).with(new Leading(6, 7, 8)));
+        "plain-leading-dimension",
+        GemmWorkload.of(5, 3, 7, DType.F32, Layout.TN).with(new Leading(6, 7, 8)));
     plain("plain-i8", GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT));
     plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
-    plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, FamilySamples.ALL));
+    plain(
+        "plain-scaled",
+        new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, FamilySamples.ALL));
     plain(
         "plain-f16-accumulators",
         GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Precision.F16_ACCUMULATORS));
@@ -84,7 +89,8 @@ final class ThreadSamples {
             .times(new Batch(3, false, false).with(new Batch.Strides(47, 99, 157))));
     plain("plain-k0", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
     plain(
-        "plain-k0-scaled", new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, FamilySamples.ALL));
+        "plain-k0-scaled",
+        new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, FamilySamples.ALL));
   }
 
   private static void threads(String name, GemmWorkload workload, SimtConfig config) {

@@ -228,8 +228,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
       return AdaptiveTimer.alone(graph::replay);
     }
     return AdaptiveTimer.against(
-        new AdaptiveTimer.Anchor(work.anchor.graph()::replay, work.anchorUs),
-        graph::replay);
+        new AdaptiveTimer.Anchor(work.anchor.graph()::replay, work.anchorUs), graph::replay);
   }
 
   /** The error of what the graph that was timed computes: others wrote to the same memory. */

@@ -6,8 +6,7 @@ import dev.warpwright.ir.order.BlockOrder;
 import org.junit.jupiter.api.Test;
 
 class OrderTrafficTest {
-  private static final OrderTraffic.Gemm PRODUCT =
-      new OrderTraffic.Gemm(1024, 512, 256, 2, 4);
+  private static final OrderTraffic.Gemm PRODUCT = new OrderTraffic.Gemm(1024, 512, 256, 2, 4);
   private static final OrderTraffic.Tile TILE = new OrderTraffic.Tile(128, 64, 32);
 
   @Test

@@ -29,8 +29,8 @@ final class CountedKernel {
   private CountedKernel() {}
 
   /**
-   * L1: what as many blocks as fit leave of it as shared memory, as the driver divides it.
-   * L2: the half that serves an SM.
+   * L1: what as many blocks as fit leave of it as shared memory, as the driver divides it. L2: the
+   * half that serves an SM.
    */
   static KernelCounters.Caches caches(Kernel kernel, int sms, DeviceModel device) {
     int bytes = KernelResources.of(kernel).sharedBytes();

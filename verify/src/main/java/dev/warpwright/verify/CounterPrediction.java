@@ -28,9 +28,9 @@ import java.util.function.LongFunction;
 
 /**
  * What a launch will ask of the memories of a GPU. The simulator counts two small launches, and the
- * counters of the large one follow, for they are linear in its tiles and in K; those of
- * networks: {@link NetworkCounters}. What products read from the device's memory follows from the order of their
- * tiles ({@link OrderTraffic}).
+ * counters of the large one follow, for they are linear in its tiles and in K; those of networks:
+ * {@link NetworkCounters}. What products read from the device's memory follows from the order of
+ * their tiles ({@link OrderTraffic}).
  *
  * @param kernel its name
  * @param work tiles, or rows, that the launch has
@@ -196,7 +196,9 @@ public record CounterPrediction(
             k,
             parts);
     Kernel higher = rung.kernel(2 * m, n, k);
-    boolean rowsFirst = CountedKernel.blocks(higher, ThreadAxis.BLOCK_X) > CountedKernel.blocks(whole, ThreadAxis.BLOCK_X);
+    boolean rowsFirst =
+        CountedKernel.blocks(higher, ThreadAxis.BLOCK_X)
+            > CountedKernel.blocks(whole, ThreadAxis.BLOCK_X);
     long rows = CountedKernel.blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
     long columns = CountedKernel.blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
     int fitting =
@@ -252,7 +254,8 @@ public record CounterPrediction(
             blocks,
             device.l2Bytes() / 2);
     CountedLaunch all =
-        counted.with("dramReadBytes", traffic.dramReadBytes() + CountedKernel.codeBytes(kernel, device));
+        counted.with(
+            "dramReadBytes", traffic.dramReadBytes() + CountedKernel.codeBytes(kernel, device));
     double words = LowerBounds.gemmWords(product.m, product.n, product.k, device.l2Bytes() / 2.0);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
@@ -293,7 +296,9 @@ public record CounterPrediction(
                 "K", k));
     return CountedLaunch.of(
         new GridInterpreter(bound.kernel(), GridOptions.counting(device.sms()))
-            .count(KernelData.of(bound, 1), CountedKernel.caches(bound.kernel(), device.sms(), device)));
+            .count(
+                KernelData.of(bound, 1),
+                CountedKernel.caches(bound.kernel(), device.sms(), device)));
   }
 
   /** As the attributes say; else as large as one block's. */

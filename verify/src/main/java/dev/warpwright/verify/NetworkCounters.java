@@ -45,7 +45,9 @@ public final class NetworkCounters {
           Map<Var, Long> byVar = new HashMap<>();
           kernel.scalars().forEach(s -> byVar.put(s.var(), (long) fixed));
           CountedLaunch all = CountedLaunch.of(counted.get(launch++));
-          predictions.add(CounterPrediction.whole(kernel, all, CountedKernel.blocks(kernel, byVar), fixed, rate, device));
+          predictions.add(
+              CounterPrediction.whole(
+                  kernel, all, CountedKernel.blocks(kernel, byVar), fixed, rate, device));
         }
       }
       return predictions;

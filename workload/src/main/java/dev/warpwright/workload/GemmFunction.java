@@ -73,7 +73,9 @@ final class GemmFunction {
             ? input("B", matrices, n, k, gemm.ldb(), batch.strides().b())
             : input("B", matrices, k, n, gemm.ldb(), batch.strides().b());
     Tensor group =
-        batch.isGrouped() ? Tensor.input(GemmWorkload.GROUP, DType.I32, Exprs.i32(batch.count())) : null;
+        batch.isGrouped()
+            ? Tensor.input(GemmWorkload.GROUP, DType.I32, Exprs.i32(batch.count()))
+            : null;
     Tensor sums = k == 0 ? noSums() : sums(a, b, group);
     List<Param> params = new ArrayList<>();
     if (k > 0) {
@@ -128,7 +130,8 @@ final class GemmFunction {
     }
     Tensor c =
         Tensor.compute(
-            matrix("C", result, many(false), m, gemm.resultColumns(), gemm.ldc(), batch.strides().c()),
+            matrix(
+                "C", result, many(false), m, gemm.resultColumns(), gemm.ldc(), batch.strides().c()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Function<Expr, Expr> sum =

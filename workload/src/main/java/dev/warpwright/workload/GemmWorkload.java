@@ -2,7 +2,6 @@ package dev.warpwright.workload;
 
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.type.Type;
 import java.util.List;
 import java.util.Locale;
 import java.util.SortedMap;

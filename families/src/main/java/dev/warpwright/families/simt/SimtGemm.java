@@ -87,7 +87,11 @@ public final class SimtGemm {
     }
     if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
       return String.format(
-          Locale.ROOT, "%d x %d accumulators of a thread are no groups of %d", c.rows(), c.columns(), run);
+          Locale.ROOT,
+          "%d x %d accumulators of a thread are no groups of %d",
+          c.rows(),
+          c.columns(),
+          run);
     }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
       return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
@@ -129,7 +133,8 @@ public final class SimtGemm {
           Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
     }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
-      return String.format(Locale.ROOT, "%d accumulators of a thread in %d slices", c.sums(), c.slices());
+      return String.format(
+          Locale.ROOT, "%d accumulators of a thread in %d slices", c.sums(), c.slices());
     }
     if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
       return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";

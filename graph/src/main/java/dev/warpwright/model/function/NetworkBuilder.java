@@ -136,10 +136,15 @@ public final class NetworkBuilder {
     DType type = body.activation();
     Tensor result =
         Tensor.compute(
-            body.fresh("result"), type, body.shape(width), v -> body.value(type, formula.at(v.get(0), v.get(1))));
+            body.fresh("result"),
+            type,
+            body.shape(width),
+            v -> body.value(type, formula.at(v.get(0), v.get(1))));
     body.tensors.add(result);
-    body.stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
-    Tensor out = Tensor.compute(name, type, body.shape(features), v -> result.at(v.get(0), v.get(1)));
+    body.stages.add(
+        new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
+    Tensor out =
+        Tensor.compute(name, type, body.shape(features), v -> result.at(v.get(0), v.get(1)));
     body.tensors.add(out);
     body.stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
     return out.buffer();
@@ -313,10 +318,12 @@ public final class NetworkBuilder {
         node.output(),
         (row, col) -> {
           Part last = parts.getLast();
-          Expr result = FunctionBody.elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
+          Expr result =
+              FunctionBody.elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
           for (int p = parts.size() - 2; p >= 0; p--) {
             Part part = parts.get(p);
-            Expr own = FunctionBody.elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
+            Expr own =
+                FunctionBody.elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
             Expr end = Exprs.i32(parts.get(p + 1).first());
             result = Exprs.select(Exprs.lt(col, end), own, result);
           }
@@ -334,7 +341,8 @@ public final class NetworkBuilder {
     body.apart(
         node.output(),
         (row, col) ->
-            FunctionBody.elsewhere(input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
+            FunctionBody.elsewhere(
+                input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
   }
 
   /** Mean and variance in two passes over the stored row, then a formula. */
@@ -342,9 +350,12 @@ public final class NetworkBuilder {
     long features = node.input().features();
     Tensor input = body.stored(node.input(), body.activation());
     Expr inverse = Exprs.f32(1.0 / features);
-    Tensor sum = body.rowTotal("sum", features, ReduceOp.SUM, (row, col) -> FunctionBody.load(input, row, col));
+    Tensor sum =
+        body.rowTotal(
+            "sum", features, ReduceOp.SUM, (row, col) -> FunctionBody.load(input, row, col));
     Element.Formula centred =
-        (row, col) -> Exprs.sub(FunctionBody.load(input, row, col), Exprs.mul(sum.at(row), inverse));
+        (row, col) ->
+            Exprs.sub(FunctionBody.load(input, row, col), Exprs.mul(sum.at(row), inverse));
     Tensor squares =
         body.rowTotal(
             "squares",

@@ -41,7 +41,7 @@ final class CheckMutants {
 
   private CheckMutants() {}
 
-  /** What was mutants into one kernel. */
+  /** The mutants of one kernel. */
   private record KernelMutants(
       MutationSubject subject,
       List<MutationTesting.Result> results,
@@ -78,7 +78,7 @@ final class CheckMutants {
                 () -> plant(subject, request, most, deadline, threads, tried, progress)));
       }
       for (int i = 0; i < subjects.size(); i++) {
-        all.add(mutants(subjects.get(i), kernels.get(i), progress));
+        all.add(ofKernel(subjects.get(i), kernels.get(i), progress));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -113,8 +113,8 @@ final class CheckMutants {
     return lines;
   }
 
-  /** Waits for what was mutants into a kernel; one that is not clean as it is stops no others. */
-  private static KernelMutants mutants(
+  /** Waits for the mutants of a kernel; one that is not clean as it is stops no others. */
+  private static KernelMutants ofKernel(
       MutationSubject subject,
       Future<Optional<List<Future<Optional<MutationTesting.Result>>>>> mutants,
       Progress progress)
@@ -126,11 +126,11 @@ final class CheckMutants {
       if (begun.isEmpty()) {
         return new KernelMutants(subject, results, null, NOT_RUN);
       }
-      List<Future<Optional<MutationTesting.Result>>> mutants = begun.get();
-      for (Future<Optional<MutationTesting.Result>> result : mutants) {
+      List<Future<Optional<MutationTesting.Result>>> ofKernel = begun.get();
+      for (Future<Optional<MutationTesting.Result>> result : ofKernel) {
         result.get().ifPresent(results::add);
       }
-      left = mutants.size() - results.size();
+      left = ofKernel.size() - results.size();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof UserError error) {
         return new KernelMutants(subject, results, String.valueOf(error.getMessage()), left);
@@ -174,12 +174,12 @@ final class CheckMutants {
       return Optional.empty();
     }
     MutationTesting testing = new MutationTesting(subject, request.options().orders());
-    List<Mutant> mutants = testing.mutants(most);
+    List<Mutant> ofKernel = testing.mutants(most);
     if (request.emit() != null) {
-      write(request.emit(), subject, mutants, progress);
+      write(request.emit(), subject, ofKernel, progress);
     }
     return Optional.of(
-        mutants.stream()
+        ofKernel.stream()
             .map(
                 mutant ->
                     threads.submit(
@@ -198,13 +198,13 @@ final class CheckMutants {
     List<String> lines = new ArrayList<>();
     List<Json> mutants = new ArrayList<>();
     boolean good = true;
-    for (KernelMutants mutants : all) {
-      if (mutants.problem != null) {
+    for (KernelMutants ofKernel : all) {
+      if (ofKernel.problem != null) {
         good = false;
-        lines.add(OneLine.of(mutants.problem));
+        lines.add(OneLine.of(ofKernel.problem));
       }
-      for (int i = 0; i < mutants.results.size(); i++) {
-        MutationTesting.Result result = mutants.results.get(i);
+      for (int i = 0; i < ofKernel.results.size(); i++) {
+        MutationTesting.Result result = ofKernel.results.get(i);
         mutants.add(json(result, i));
         if (result.verdict() == MutationTesting.Verdict.SURVIVED) {
           good = false;
@@ -215,9 +215,9 @@ final class CheckMutants {
     MutationTable table =
         new MutationTable(
             names(all, false),
-            all.stream().flatMap(mutants -> mutants.results.stream()).toList(),
+            all.stream().flatMap(ofKernel -> ofKernel.results.stream()).toList(),
             new MutationTable.Left(
-                all.stream().mapToInt(mutants -> Math.max(0, mutants.left)).sum(),
+                all.stream().mapToInt(ofKernel -> Math.max(0, ofKernel.left)).sum(),
                 names(all, true)));
     if (request.table() != null) {
       write(request.table(), table);
@@ -237,8 +237,8 @@ final class CheckMutants {
 
   private static List<String> names(List<KernelMutants> all, boolean left) {
     return all.stream()
-        .filter(mutants -> mutants.isLeft() == left)
-        .map(mutants -> mutants.subject.name())
+        .filter(ofKernel -> ofKernel.isLeft() == left)
+        .map(ofKernel -> ofKernel.subject.name())
         .toList();
   }
 

@@ -68,8 +68,7 @@ public final class Intrinsics {
               new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
               new Operand("src", null, GLOBAL, Access.READ, 16)),
           null,
-          new Computes(
-              LaneMeanings.load(4)),
+          new Computes(LaneMeanings.load(4)),
           75,
           CudaWrappers.LOAD_X4,
           "PTX ISA, ld.global.nc");
@@ -188,8 +187,7 @@ public final class Intrinsics {
           Collective.THREAD,
           List.of(value("x", DType.F32)),
           Type.U32,
-          new Computes(
-              LaneMeanings.tf32()),
+          new Computes(LaneMeanings.tf32()),
           80,
           CudaWrappers.CVT_RNA_TF32,
           "PTX ISA, cvt");
@@ -207,11 +205,19 @@ public final class Intrinsics {
    * {@code max} with zero would not keep.
    */
   public static final TargetIntrinsic PACK_RELU_F16X2 =
-      pack("pack.relu.f16x2", x -> Numerics.f16Bits(LaneMeanings.relu(x)), 80, CudaWrappers.PACK_RELU_F16X2);
+      pack(
+          "pack.relu.f16x2",
+          x -> Numerics.f16Bits(LaneMeanings.relu(x)),
+          80,
+          CudaWrappers.PACK_RELU_F16X2);
 
   /** {@code (lo, hi)}: as {@link #PACK_BF16X2}, but zero for what is negative. */
   public static final TargetIntrinsic PACK_RELU_BF16X2 =
-      pack("pack.relu.bf16x2", x -> Numerics.bf16Bits(LaneMeanings.relu(x)), 80, CudaWrappers.PACK_RELU_BF16X2);
+      pack(
+          "pack.relu.bf16x2",
+          x -> Numerics.bf16Bits(LaneMeanings.relu(x)),
+          80,
+          CudaWrappers.PACK_RELU_BF16X2);
 
   /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
   public static final TargetIntrinsic UNPACK_LOW_F16X2 =
@@ -395,22 +401,20 @@ public final class Intrinsics {
             new Operand("src", null, GLOBAL, Access.READ, bytes),
             value("srcBytes", DType.I32)),
         null,
-        new Computes(
-            LaneMeanings.asyncCopy(bytes),
-            new Work.AsynchronousCopy()),
+        new Computes(LaneMeanings.asyncCopy(bytes), new Work.AsynchronousCopy()),
         80,
         CudaWrappers.cpAsync(bytes, cache),
         "PTX ISA, cp.async");
   }
 
-  private static TargetIntrinsic pack(String text, LaneMeanings.HalfBits round, int minimumArch, String cuda) {
+  private static TargetIntrinsic pack(
+      String text, LaneMeanings.HalfBits round, int minimumArch, String cuda) {
     return add(
         text,
         Collective.THREAD,
         List.of(value("lo", DType.F32), value("hi", DType.F32)),
         Type.U32,
-        new Computes(
-            LaneMeanings.pack(round)),
+        new Computes(LaneMeanings.pack(round)),
         minimumArch,
         cuda,
         "PTX ISA, cvt");
@@ -422,8 +426,7 @@ public final class Intrinsics {
         Collective.THREAD,
         List.of(value("pair", DType.U32)),
         Type.F32,
-        new Computes(
-            LaneMeanings.unpack(half)),
+        new Computes(LaneMeanings.unpack(half)),
         75,
         CudaWrappers.unpack(text),
         "PTX ISA, cvt");

@@ -62,8 +62,7 @@ final class LaneMeanings {
 
   /** A half of a register as f32. */
   static Meaning unpack(HalfValue half) {
-    return eachLane(
-        (lanes, lane) -> Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))));
+    return eachLane((lanes, lane) -> Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))));
   }
 
   /** The value of half a register. */

@@ -59,10 +59,7 @@ record MmaOperands(
     if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {
       throw new LoweringException(
           String.format(
-              Locale.ROOT,
-              "the GEMM into %s needs operands of %s",
-              name,
-              instruction.operand()));
+              Locale.ROOT, "the GEMM into %s needs operands of %s", name, instruction.operand()));
     }
     if (depth != bDepth || depth % (2L * instruction.k()) != 0) {
       throw new LoweringException(

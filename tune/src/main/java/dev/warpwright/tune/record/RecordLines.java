@@ -49,11 +49,7 @@ final class RecordLines {
     try (Statement statement = connection.createStatement();
         ResultSet row =
             statement.executeQuery(
-                "SELECT json_object("
-                    + jsonPairs()
-                    + ") FROM "
-                    + from
-                    + " ORDER BY id")) {
+                "SELECT json_object(" + jsonPairs() + ") FROM " + from + " ORDER BY id")) {
       while (row.next()) {
         json.add(row.getString(1));
       }
@@ -116,8 +112,7 @@ final class RecordLines {
     }
     long added;
     try {
-      added =
-          add(new BufferedReader(new StringReader(String.join("\n", fresh))), name);
+      added = add(new BufferedReader(new StringReader(String.join("\n", fresh))), name);
     } catch (IOException e) {
       throw new IllegalStateException("a text in memory can be read", e);
     }

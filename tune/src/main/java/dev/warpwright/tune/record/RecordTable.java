@@ -118,8 +118,7 @@ final class RecordTable {
   List<TuningRecord> query(String from, String where, String... arguments) throws SQLException {
     List<TuningRecord> records = new ArrayList<>();
     try (PreparedStatement statement =
-        connection.prepareStatement(
-            "SELECT " + COLUMNS + " FROM " + from + " WHERE " + where)) {
+        connection.prepareStatement("SELECT " + COLUMNS + " FROM " + from + " WHERE " + where)) {
       for (int i = 0; i < arguments.length; i++) {
         statement.setString(i + 1, arguments[i]);
       }

@@ -109,7 +109,8 @@ public final class TuningDatabase implements KnownRecords {
       database.prepare();
       return database;
     } catch (SQLException e) {
-      throw new UserError("a tuning database in memory cannot be made (" + SqliteFile.oneLine(e) + ")");
+      throw new UserError(
+          "a tuning database in memory cannot be made (" + SqliteFile.oneLine(e) + ")");
     }
   }
 
