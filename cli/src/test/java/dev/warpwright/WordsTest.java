@@ -36,7 +36,7 @@ final class WordsTest {
   /** What we wrote, and what the field says. */
   private static final Map<Pattern, String> WORDS =
       Map.ofEntries(
-          word("(?<!matrix )products?\\b(?! of (its elements|sizes))", "GEMM, mma or wgmma"),
+          word("(?<!matrix |sum of |sums of )products?", "GEMM, mma or wgmma"),
           word("bulk cop(y|ies)", "TMA copy"),
           word("multiprocessors?", "SM"),
           word("(first|second)-level cache", "L1, L2"),
