@@ -241,7 +241,7 @@ class RegisterChainTest {
     try (CompiledModel model =
         new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_75), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
-          .contains("not in registers, for sm_75 has no GEMMs");
+          .contains("not in registers, for sm_75 has no mma.sync");
     }
   }
 }
