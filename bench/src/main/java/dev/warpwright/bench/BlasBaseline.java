@@ -34,7 +34,7 @@ final class BlasBaseline {
     void run() throws Throwable;
   }
 
-  static Contender openBlas(int m, int n, int k, float[] a, float[] b, double[] reference) {
+  static Implementation openBlas(int m, int n, int k, float[] a, float[] b, double[] reference) {
     SymbolLookup library =
         library(
             "openblas",
@@ -64,7 +64,7 @@ final class BlasBaseline {
     MemorySegment x = copy(a);
     MemorySegment y = copy(b);
     MemorySegment z = allocate((long) m * n);
-    return contender(
+    return implementation(
         "OpenBLAS",
         reference,
         z,
@@ -73,7 +73,7 @@ final class BlasBaseline {
         });
   }
 
-  static Contender oneDnn(int m, int n, int k, float[] a, float[] b, double[] reference) {
+  static Implementation oneDnn(int m, int n, int k, float[] a, float[] b, double[] reference) {
     SymbolLookup library = library("dnnl", "libgomp.so.1", "libdnnl.so.3");
     MethodHandle sgemm =
         handle(
@@ -97,7 +97,7 @@ final class BlasBaseline {
     MemorySegment x = copy(a);
     MemorySegment y = copy(b);
     MemorySegment z = allocate((long) m * n);
-    return contender(
+    return implementation(
         "oneDNN",
         reference,
         z,
@@ -124,12 +124,12 @@ final class BlasBaseline {
         });
   }
 
-  private static Contender contender(
+  private static Implementation implementation(
       String name, double[] reference, MemorySegment result, Call call) {
-    return new Contender(
+    return new Implementation(
         name,
         reference,
-        Contender.PEER_TOLERANCE,
+        Implementation.BASELINE_TOLERANCE,
         () -> {
           try {
             call.run();

@@ -76,25 +76,25 @@ public final class CpuBench {
 
   /** Verifies everybody, then times everybody; false if ours was wrong. */
   private static boolean measure(Workload workload, InterleavedTimer timer, Report report) {
-    List<Contender> contenders = workload.contenders();
+    List<Implementation> implementations = workload.implementations();
     List<Double> errors = new ArrayList<>();
-    for (Contender contender : contenders) {
-      double error = contender.error();
+    for (Implementation implementation : implementations) {
+      double error = implementation.error();
       errors.add(error);
-      if (!(error <= contender.tolerance())) {
+      if (!(error <= implementation.tolerance())) {
         System.out.printf(
             Locale.ROOT,
             "%s: %s is wrong, relative error %.2e, not timed%n",
             workload.name(),
-            contender.name(),
+            implementation.name(),
             error);
         return false;
       }
     }
-    List<InterleavedTimer.Time> times = timer.measure(contenders);
+    List<InterleavedTimer.Time> times = timer.measure(implementations);
     double ours = times.getFirst().micros();
     double best = Double.POSITIVE_INFINITY;
-    for (int c = 0; c < contenders.size(); c++) {
+    for (int c = 0; c < implementations.size(); c++) {
       report.line(workload, c, errors.get(c), times.get(c), ours);
       if (c > 0) {
         best = Math.min(best, times.get(c).micros());
@@ -102,10 +102,10 @@ public final class CpuBench {
     }
     report.count(workload.group(), best / ours);
     // What ran while it was timed must have been right too.
-    for (Contender contender : contenders) {
-      if (!(contender.error() <= contender.tolerance())) {
+    for (Implementation implementation : implementations) {
+      if (!(implementation.error() <= implementation.tolerance())) {
         System.out.printf(
-            Locale.ROOT, "%s: %s is wrong after timing%n", workload.name(), contender.name());
+            Locale.ROOT, "%s: %s is wrong after timing%n", workload.name(), implementation.name());
         return false;
       }
     }

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Times contenders in turn, round by round, so that a change of clock or a busy neighbour meets all
+ * Times implementations in turn, round by round, so that a change of clock or a busy neighbour meets all
  * of them. Before each turn everybody's worker threads have time to fall asleep: some libraries let
- * theirs spin for milliseconds, on cores that the next contender needs.
+ * theirs spin for milliseconds, on cores that the next implementation needs.
  */
 public final class InterleavedTimer {
   private static final long TURN_NANOS = 15_000_000;
@@ -21,7 +21,7 @@ public final class InterleavedTimer {
   /**
    * A timer.
    *
-   * @param warmUpNanos how long each contender runs before its calls count
+   * @param warmUpNanos how long each implementation runs before its calls count
    */
   public InterleavedTimer(int rounds, long pauseMillis, long warmUpNanos) {
     this.rounds = rounds;
@@ -37,18 +37,18 @@ public final class InterleavedTimer {
    */
   record Time(double micros, double spread) {}
 
-  /** Times, in the order of the contenders. */
-  public List<Time> measure(List<Contender> contenders) {
-    int[] calls = new int[contenders.size()];
+  /** Times, in the order of the implementations. */
+  public List<Time> measure(List<Implementation> implementations) {
+    int[] calls = new int[implementations.size()];
     for (int c = 0; c < calls.length; c++) {
-      calls[c] = warmUp(contenders.get(c).call());
+      calls[c] = warmUp(implementations.get(c).call());
     }
     double[][] times = new double[calls.length][rounds];
     for (int round = 0; round < rounds; round++) {
       for (int i = 0; i < calls.length; i++) {
         // Every other round backwards, so that nobody always follows the same one.
         int c = round % 2 == 0 ? i : calls.length - 1 - i;
-        times[c][round] = turn(contenders.get(c).call(), calls[c]);
+        times[c][round] = turn(implementations.get(c).call(), calls[c]);
       }
     }
     return Arrays.stream(times).map(InterleavedTimer::summary).toList();

@@ -28,24 +28,24 @@ final class Matmuls {
             ours(device, a, b, size, reference),
             BlasBaseline.openBlas(size, size, size, a, b, reference),
             BlasBaseline.oneDnn(size, size, size, a, b, reference),
-            onnx.contender(reference)));
+            onnx.implementation(reference)));
   }
 
   /** Ours alone, on random data. */
-  static Contender ours(CpuDevice device, int size) {
+  static Implementation ours(CpuDevice device, int size) {
     float[] a = Products.random(size * size, 1, 31);
     float[] b = Products.random(size * size, 1, 32);
     return ours(device, a, b, size, new double[0]);
   }
 
-  private static Contender ours(
+  private static Implementation ours(
       CpuDevice device, float[] a, float[] b, int size, double[] reference) {
     CpuMatmul matmul = device.matmul(size, size, size);
     float[] c = new float[size * size];
-    return new Contender(
+    return new Implementation(
         "Warpwright",
         reference,
-        Contender.F32_TOLERANCE,
+        Implementation.F32_TOLERANCE,
         () -> matmul.run(a, b, c),
         () -> c,
         () -> Arrays.fill(c, Float.NaN));

@@ -53,21 +53,21 @@ final class Networks {
       Path peer = models.resolve(twin).resolve("model.onnx");
       double[] reference = reference(model, input, rows);
       // The twin has other weights, so other results.
-      double[] peerReference = bf16 ? reference(Warpwright.load(peer), input, rows) : reference;
+      double[] baselineReference = bf16 ? reference(Warpwright.load(baseline), input, rows) : reference;
       int outputs = reference.length / rows;
       return new Workload(
           "networks",
           name + ", batch " + rows,
           0,
           List.of(
-              ours(model, input, rows, reference, bf16 ? 2e-2 : Contender.F32_TOLERANCE, false),
+              ours(model, input, rows, reference, bf16 ? 2e-2 : Implementation.F32_TOLERANCE, false),
               new OnnxBaseline(
-                      Files.readAllBytes(peer),
+                      Files.readAllBytes(baseline),
                       threads,
                       List.of(new OnnxBaseline.Matrix(input, rows, features)),
                       rows,
                       outputs)
-                  .contender(peerReference)));
+                  .implementation(baselineReference)));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + name, e);
     }
@@ -82,7 +82,7 @@ final class Networks {
     RandomMlp mlp = RandomMlp.of(MLP_LAYERS, MLP_WIDTH);
     float[] input = Products.random(rows * MLP_WIDTH, 1, 1);
     double[] reference = mlp.outputs(input, rows);
-    OnnxBaseline peer =
+    OnnxBaseline baseline =
         new OnnxBaseline(
             mlp.onnx(),
             threads,
@@ -94,12 +94,12 @@ final class Networks {
         "MLP 4096-4096-4096, batch " + rows,
         2L * rows * MLP_LAYERS * MLP_WIDTH * MLP_WIDTH,
         List.of(
-            ours(mlp.model(), input, rows, reference, Contender.F32_TOLERANCE, false),
-            peer.contender(reference)));
+            ours(mlp.model(), input, rows, reference, Implementation.F32_TOLERANCE, false),
+            baseline.implementation(reference)));
   }
 
   /** A public model alone, prepared if asked for. */
-  Contender ownModel(Path models, String name, int rows, boolean prepared) {
+  Implementation ownModel(Path models, String name, int rows, boolean prepared) {
     Model model = Warpwright.load(models.resolve(name).resolve("model.onnx"));
     int features = model.graph().inputs().getFirst().features();
     int outputs = model.graph().outputs().getFirst().features();
@@ -108,13 +108,13 @@ final class Networks {
   }
 
   /** The wide network alone. */
-  Contender ownMlp(int rows, boolean prepared) {
+  Implementation ownMlp(int rows, boolean prepared) {
     RandomMlp mlp = RandomMlp.of(MLP_LAYERS, MLP_WIDTH);
     float[] input = Products.random(rows * MLP_WIDTH, 1, 1);
     return ours(mlp.model(), input, rows, new double[rows * MLP_WIDTH], 0, prepared);
   }
 
-  private Contender ours(
+  private Implementation ours(
       Model model,
       float[] input,
       int rows,
@@ -128,7 +128,7 @@ final class Networks {
     float[] result = new float[reference.length];
     List<float[]> in = List.of(input);
     List<float[]> out = List.of(result);
-    return new Contender(
+    return new Implementation(
         "Warpwright",
         reference,
         tolerance,

@@ -55,11 +55,11 @@ final class OnnxBaseline implements Runnable, AutoCloseable {
     }
   }
 
-  Contender contender(double[] reference) {
-    return new Contender(
+  Implementation implementation(double[] reference) {
+    return new Implementation(
         "ONNX Runtime",
         reference,
-        Contender.PEER_TOLERANCE,
+        Implementation.BASELINE_TOLERANCE,
         this,
         () -> {
           float[] values = new float[result.capacity()];

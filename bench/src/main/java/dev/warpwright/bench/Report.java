@@ -30,10 +30,10 @@ final class Report {
     }
   }
 
-  /** One contender's line; ratios are its time over ours. */
+  /** One implementation's line; ratios are its time over ours. */
   void line(
-      Workload workload, int contender, double error, InterleavedTimer.Time time, double ours) {
-    String by = workload.contenders().get(contender).name();
+      Workload workload, int implementation, double error, InterleavedTimer.Time time, double ours) {
+    String by = workload.implementations().get(implementation).name();
     double ratio = time.micros() / ours;
     double gflops = workload.flops() / time.micros() / 1e3;
     if (json) {
@@ -54,13 +54,13 @@ final class Report {
       System.out.printf(
           Locale.ROOT,
           "%-40s %-13s %11.2f %6.1f%% %9s %9.1e %7s%n",
-          contender == 0 ? workload.name() : "",
+          implementation == 0 ? workload.name() : "",
           by,
           time.micros(),
           time.spread() * 100,
           workload.flops() == 0 ? "" : String.format(Locale.ROOT, "%.1f", gflops),
           error,
-          contender == 0 ? "" : String.format(Locale.ROOT, "%.2f", ratio));
+          implementation == 0 ? "" : String.format(Locale.ROOT, "%.2f", ratio));
     }
   }
 

@@ -36,7 +36,7 @@ public final class WarmUp {
     double seconds = arguments.number("seconds", 4);
     try (CpuDevice device = new CpuDevice()) {
       long created = System.nanoTime();
-      Contender ours =
+      Implementation ours =
           ours(
               device,
               Path.of(arguments.text("models", "models")),
@@ -85,7 +85,7 @@ public final class WarmUp {
     }
   }
 
-  private static Contender ours(
+  private static Implementation ours(
       CpuDevice device, Path models, String name, int rows, boolean prepared) {
     return switch (name) {
       case "gemm" -> Matmuls.ours(device, rows);

@@ -7,15 +7,15 @@ import java.util.List;
  *
  * @param group lines whose ratios are averaged
  * @param flops floating point operations of a call, 2 for a multiply-add; 0 where bytes tell more
- * @param contenders ours first
+ * @param implementations ours first
  */
-record Workload(String group, String name, long flops, List<Contender> contenders)
+record Workload(String group, String name, long flops, List<Implementation> implementations)
     implements AutoCloseable {
   @Override
   public void close() {
-    for (Contender contender : contenders) {
-      if (contender.call() instanceof OnnxBaseline peer) {
-        peer.close();
+    for (Implementation implementation : implementations) {
+      if (implementation.call() instanceof OnnxBaseline baseline) {
+        baseline.close();
       }
     }
   }

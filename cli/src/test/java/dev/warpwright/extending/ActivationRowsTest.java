@@ -147,7 +147,7 @@ final class ActivationRowsTest {
     assertThat(arguments.get("C").sameBits(expected.get("C"))).isTrue();
     assertThat(CudaPrinter.print(gemm.kernel(), GpuTarget.SM_80)).contains("__global__");
     Map<String, byte[]> files =
-        CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A product", gemm.trace());
+        CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A GEMM", gemm.trace());
     assertThat(files.values().stream().map(f -> new String(f, StandardCharsets.UTF_8)))
         .as("the C++ program's check")
         .anyMatch(text -> text.contains(activation.cpp() + " * value("));

@@ -3,9 +3,9 @@ package dev.warpwright.compiler;
 import dev.warpwright.jvm.BoundFunction;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.HostFunction;
+import dev.warpwright.jvm.JvmWarmUp;
 import dev.warpwright.jvm.Parallel;
-import dev.warpwright.jvm.Rehearsal;
-import dev.warpwright.networks.rows.ProductSchedule;
+import dev.warpwright.networks.rows.GemmSchedule;
 import dev.warpwright.target.HostTarget;
 import java.util.List;
 
@@ -17,17 +17,16 @@ public final class CpuMatmul {
   private static final long[] NO_SCALARS = {};
 
   /** Multiply-adds that are slow enough in code that is not compiled. */
-  private static final long WORTH_REHEARSING = 1 << 21;
+  private static final long WORTH_WARMING_UP = 1 << 21;
 
   private final HostFunction function;
   private final Parallel parallel;
   private final long work;
-  private boolean rehearsed;
+  private boolean warmedUp;
 
   CpuMatmul(int m, int n, int k, HostTarget target, Parallel parallel) {
     this.function =
-        HostCompiler.compile(
-            ProductSchedule.lower(ProductSchedule.function(m, n, k), target).kernel());
+        HostCompiler.compile(GemmSchedule.lower(GemmSchedule.function(m, n, k), target).kernel());
     this.parallel = parallel;
     this.work = (long) m * n * k;
   }
@@ -42,9 +41,9 @@ public final class CpuMatmul {
    */
   public void run(float[] a, float[] b, float[] c) {
     BoundFunction bound = function.bind(new Object[] {a, b, c}, NO_SCALARS);
-    if (!rehearsed && work > WORTH_REHEARSING) {
-      rehearsed = true;
-      Rehearsal.run(List.of(bound), parallel);
+    if (!warmedUp && work > WORTH_WARMING_UP) {
+      warmedUp = true;
+      JvmWarmUp.run(List.of(bound), parallel);
     }
     bound.run(parallel);
   }

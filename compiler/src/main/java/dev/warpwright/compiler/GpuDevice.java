@@ -59,7 +59,7 @@ public final class GpuDevice implements Device {
             gpu.target(),
             new Environment(
                 gpu.target().name(), gpu.device().name(), gpu.device().driver(), "", ""),
-            gpu.device().multiprocessors())
+            gpu.device().sms())
         .trusting();
   }
 

@@ -14,7 +14,6 @@ import dev.warpwright.model.arch.RandomFfn;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
@@ -24,7 +23,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,26 +84,8 @@ final class GatedBlockTest {
                   .filter(b -> b.rank() == 2)
                   .map(b -> b.extent(0) * b.extent(1)))
           .containsExactlyInAnyOrder(2L * WIDTH * 528, WIDTH * 528L);
-      SplittableRandom random = new SplittableRandom(SEED);
-      float[] x = new float[rows * WIDTH];
-      double[] wide = new double[x.length];
-      for (int i = 0; i < x.length; i++) {
-        // A multiple of 1/16 is one in every type.
-        x[i] = Math.round(random.nextGaussian() * 16) / 16f;
-        wide[i] = x[i];
-      }
-      float[] y = compiled.run(x);
-      double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
-      double errors = 0;
-      double squares = 0;
-      for (int i = 0; i < y.length; i++) {
-        errors += (y[i] - expected[i]) * (y[i] - expected[i]);
-        squares += expected[i] * expected[i];
-      }
-      assertThat(Math.sqrt(errors / squares))
-          .as("seed %d", SEED)
-          .isLessThan(precision.tolerance())
-          .isPositive();
+      RandomRows data = new RandomRows(graph, rows, SEED);
+      data.check(compiled.run(data.x()), precision);
     }
   }
 

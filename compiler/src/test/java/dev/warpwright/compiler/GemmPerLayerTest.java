@@ -18,14 +18,12 @@ import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,30 +81,12 @@ final class GemmPerLayerTest {
 
   private static void check(
       Graph graph, CompiledProgram program, GpuTarget gpu, Precision precision, int rows) {
-    int features = graph.inputs().getFirst().features();
-    SplittableRandom random = new SplittableRandom(SEED);
-    float[] x = new float[rows * features];
-    double[] wide = new double[x.length];
-    for (int i = 0; i < x.length; i++) {
-      // A multiple of 1/16 is one in every type.
-      x[i] = Math.round(random.nextGaussian() * 16) / 16f;
-      wide[i] = x[i];
-    }
+    RandomRows data = new RandomRows(graph, rows, SEED);
     float[] y = new float[rows * graph.outputs().getFirst().features()];
     try (Executable executable = new SimulatedDevice(gpu).load(program, new ConstantStore())) {
-      executable.run(rows, List.of(x), List.of(y));
+      executable.run(rows, List.of(data.x()), List.of(y));
     }
-    double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
-    double errors = 0;
-    double squares = 0;
-    for (int i = 0; i < y.length; i++) {
-      errors += (y[i] - expected[i]) * (y[i] - expected[i]);
-      squares += expected[i] * expected[i];
-    }
-    assertThat(Math.sqrt(errors / squares))
-        .as("seed %d", SEED)
-        .isLessThan(precision.tolerance())
-        .isPositive();
+    data.check(y, precision);
   }
 
   /** Measured on an H200: which of the two is faster, and by how much at least. */

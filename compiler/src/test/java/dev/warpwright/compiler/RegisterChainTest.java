@@ -235,13 +235,13 @@ class RegisterChainTest {
     try (CompiledModel model =
         new CompiledModel(residual, new OfflineGpu(GpuTarget.SM_90A), Precision.TF32)) {
       assertThat(model.program(100).kernels().getFirst().why())
-          .contains("adds to a product in tf32 what is an operand of another one");
+          .contains("adds to a GEMM in tf32 what is an operand of another one");
     }
     Graph graph = graph("mlp:64,64,64:relu", true);
     try (CompiledModel model =
         new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_75), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
-          .contains("not in registers, for sm_75 has no products");
+          .contains("not in registers, for sm_75 has no mma.sync");
     }
   }
 }

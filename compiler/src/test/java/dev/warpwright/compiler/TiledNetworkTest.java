@@ -127,7 +127,7 @@ class TiledNetworkTest {
     }
   }
 
-  /** A tile of many rows would leave most multiprocessors without any. */
+  /** A tile of many rows would leave most SMs without any. */
   @Test
   void fewRowsAreSpreadOverSmallTiles() {
     Graph graph = graph("mlp:64,64,64:relu", false);

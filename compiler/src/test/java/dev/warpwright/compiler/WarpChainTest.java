@@ -84,7 +84,7 @@ class WarpChainTest {
         new CompiledModel(
             graph, new OfflineGpu(GpuTarget.find("sm_75").orElseThrow()), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
-          .contains("not in registers, for sm_75 has no products of 16 by 8 by 16");
+          .contains("not in registers, for sm_75 has no mma.sync of 16 by 8 by 16");
     }
   }
 }

@@ -82,7 +82,7 @@ record AccessSummary(
     for (int i = 0; i < args.size(); i++) {
       Access access = operands.get(i).access();
       // The matrix that a bulk store writes to is no operand of the instruction: its map is.
-      boolean mapped = HopperIntrinsics.isBulkStore(intrinsic) && i == 0;
+      boolean mapped = HopperIntrinsics.isTmaStore(intrinsic) && i == 0;
       if (args.get(i) instanceof Expr.AddressOf a
           && (access == Access.WRITE || access == Access.READ_WRITE || mapped)) {
         written.add(a.buffer());

@@ -6,7 +6,7 @@ import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.TensorMaps;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,12 +29,14 @@ final class HopperArguments {
 
   List<String> arguments(Expr.Call call, TargetIntrinsic intrinsic) {
     List<Expr> args = call.args();
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product != null) {
       return List.of(
           print(args.get(0)),
-          product.fromRegisters() ? print(args.get(1)) : descriptor(args.get(1), product.alongM()),
-          descriptor(args.get(2), product.alongN()),
+          product.fromRegisters()
+              ? print(args.get(1))
+              : descriptor(args.get(1), product.mnMajorA()),
+          descriptor(args.get(2), product.mnMajorB()),
           print(args.get(3)));
     }
     TensorMaps.Spec spec = TensorMaps.spec(call).orElse(null);
@@ -43,7 +45,7 @@ final class HopperArguments {
     }
     String map = "&" + maps.get(spec);
     List<String> printed = new ArrayList<>();
-    if (HopperIntrinsics.isBulkStore(intrinsic)) {
+    if (HopperIntrinsics.isTmaStore(intrinsic)) {
       printed.add(map);
       printed.addAll(coordinates(args.get(0)));
       printed.add(rows(args.get(1)));
@@ -61,7 +63,7 @@ final class HopperArguments {
 
   private static Buffer buffer(Expr operand) {
     if (!(operand instanceof Expr.AddressOf address)) {
-      throw new IllegalArgumentException("an operand of a product is no address: " + operand);
+      throw new IllegalArgumentException("an operand of wgmma is no address: " + operand);
     }
     return address.buffer();
   }

@@ -19,7 +19,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -119,7 +119,7 @@ class HopperPrintingTest {
   }
 
   private static Kernel kernel(TargetIntrinsic intrinsic) {
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     DType type = product == null ? DType.BF16 : product.input().dtype();
     String call = CALLS.getOrDefault(intrinsic, intrinsic.text() + "()");
     if (product != null) {
@@ -141,19 +141,19 @@ class HopperPrintingTest {
                   F[i, tid] = %s
                 }
               """,
-              product.sums(),
+              product.accumulators(),
               product.elements(),
               intrinsic.text(),
               product.fromRegisters()
                   ? "&held[k, 0]"
-                  : product.alongM()
+                  : product.mnMajorA()
                       ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
                       : String.format(Locale.ROOT, "&As[n, 64, k * %d]", depth),
-              product.alongN()
+              product.mnMajorB()
                   ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
                   : String.format(Locale.ROOT, "&As[0, 0, k * %d]", depth),
               product.elements(),
-              product.sums() == DType.F32 ? "acc[i]" : "f32(acc[i])");
+              product.accumulators() == DType.F32 ? "acc[i]" : "f32(acc[i])");
     }
     return new IrParser(Intrinsics::find)
         .kernel(
@@ -175,7 +175,7 @@ class HopperPrintingTest {
                 isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
                 isAnywhere(intrinsic)
                     ? ""
-                    : tiles(type, product != null && (product.alongM() || product.alongN())),
+                    : tiles(type, product != null && (product.mnMajorA() || product.mnMajorB())),
                 call));
   }
 
@@ -216,10 +216,7 @@ class HopperPrintingTest {
   @Test
   void operandsOfProductsArePlainWhereTheSwizzleChangesNothing() {
     TargetIntrinsic product =
-        intrinsics()
-            .filter(i -> HopperIntrinsics.productColumns(i) == 64)
-            .findFirst()
-            .orElseThrow();
+        intrinsics().filter(i -> HopperIntrinsics.wgmmaColumns(i) == 64).findFirst().orElseThrow();
     assertThat(CudaPrinter.print(kernel(product), GpuTarget.SM_90A))
         .contains("matrix_descriptor<128>(as, n * 2048 + k * 2 + 512)")
         .doesNotContain("swizzle<");
@@ -282,10 +279,10 @@ class HopperPrintingTest {
 
   /** All widths of one type; of the other types and layouts some. */
   private static boolean isCompiled(TargetIntrinsic intrinsic) {
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     return product == null
         || product.text().endsWith(".bf16")
-        || product.sums() == DType.I32
+        || product.accumulators() == DType.I32
         || Set.of(8, 16, 24, 112, 256).contains(product.columns());
   }
 

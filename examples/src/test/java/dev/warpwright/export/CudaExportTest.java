@@ -60,7 +60,7 @@ final class CudaExportTest {
       case "a rung" -> rung("double-buffering", 1000, 2000, 3000);
       case "tensor maps" -> {
         ScheduledGemm gemm = TensorRung.WGMMA.schedule(1000, 2000, 3000, TARGET, 132);
-        yield CudaExport.kernel(gemm.kernel(), TARGET, "A product", gemm.trace());
+        yield CudaExport.kernel(gemm.kernel(), TARGET, "A GEMM", gemm.trace());
       }
       case "counters" -> {
         Path file = Path.of("..", "kernels", "ffn_bf16_sm90_m16.kernel");
@@ -116,7 +116,7 @@ final class CudaExportTest {
             HopperConfig.pairs(64, 48, 3, 1, 2)
                 .withCluster(1, 1)
                 .withTileK(128 / workload.operands().bytes()));
-    return CudaExport.kernel(gemm.kernel(), TARGET, "A product", gemm.trace());
+    return CudaExport.kernel(gemm.kernel(), TARGET, "A GEMM", gemm.trace());
   }
 
   private static Map<String, byte[]> model(String name, Precision precision) {

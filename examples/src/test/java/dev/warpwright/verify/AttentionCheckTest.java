@@ -34,7 +34,7 @@ class AttentionCheckTest {
       for (var mutant : testing.mutants(1)) {
         MutationTesting.Result result = testing.test(mutant);
         tested++;
-        if (result.verdict() == MutationTesting.Verdict.MISSED) {
+        if (result.verdict() == MutationTesting.Verdict.SURVIVED) {
           missed.add(result);
         }
       }

@@ -216,11 +216,11 @@ class FlowMutationTest {
       PrimFunc func, List<FlowMutation> kinds, Map<String, Map<Verdict, Integer>> seen) {
     FlowMutationTesting testing = testing(func);
     List<FlowMutationTesting.Result> left = new ArrayList<>();
-    for (FlowMutation.Planted mutant : testing.mutants(kinds)) {
+    for (FlowMutation.Mutated mutant : testing.mutants(kinds)) {
       FlowMutationTesting.Result result = testing.test(mutant);
       seen.computeIfAbsent(mutant.mutation().name(), n -> new TreeMap<>())
           .merge(result.verdict(), 1, Integer::sum);
-      if (result.verdict() == Verdict.SURVIVED || result.verdict() == Verdict.MISSED) {
+      if (result.verdict() == Verdict.SURVIVED || result.verdict() == Verdict.UNREPORTED) {
         left.add(result);
       }
     }

@@ -97,7 +97,10 @@ class MutationShapesTest {
     RepositoryKernels kernels = new RepositoryKernels(Path.of(".."), 7);
     for (String name :
         List.of(
-            "wgmma-pitched-odd", "wgmma-nt-bf16-multicast-b", "workspace", "mma-sync-odd-bf16")) {
+            "wgmma-leading-dimension-odd",
+            "wgmma-nt-bf16-multicast-b",
+            "workspace",
+            "mma-sync-odd-bf16")) {
       assertThat(kernels.otherSamples(name, 0)).as(name).hasSize(3);
     }
     assertThat(FamilySamples.names())

@@ -89,7 +89,7 @@ class MutationTest {
         switch (result.verdict()) {
           case REPORTED, WRONG_RESULT, REFUSED -> reported = true;
           case NOT_EXECUTED, EQUIVALENT -> {}
-          case MISSED -> fail(result.toString());
+          case SURVIVED -> fail(result.toString());
         }
       }
     }

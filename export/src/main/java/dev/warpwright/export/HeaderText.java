@@ -94,7 +94,7 @@ final class HeaderText {
         Locale.ROOT,
         "// What %s holds: %s.\nstatic const int %s[] = {\n    %s};\n",
         buffer.name(),
-        group ? "which B each product takes" : "tiles in their order, row << 16 | column",
+        group ? "which B each GEMM takes" : "tiles in their order, row << 16 | column",
         signature.table(buffer),
         LaunchText.wrapped(numbers, 2));
   }

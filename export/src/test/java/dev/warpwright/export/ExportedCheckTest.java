@@ -136,7 +136,7 @@ final class ExportedCheckTest {
     assumeTrue(hasCompiler(), "g++ is not installed");
     ScheduledGemm gemm = PlainGemm.schedule(workload, 4, 16);
     Map<String, byte[]> files =
-        CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A product", gemm.trace());
+        CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A GEMM", gemm.trace());
     String main = text(files, "main.cu");
     Matcher launch = Pattern.compile("launch_\\w+").matcher(main);
     assertThat(launch.find()).isTrue();

@@ -25,12 +25,12 @@ public abstract class GemmSketch<C> implements Sketch {
   protected final GpuTarget target;
 
   /** SMs of the device, which persistent kernels fill. */
-  protected final int multiprocessors;
+  protected final int sms;
 
-  protected GemmSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+  protected GemmSketch(GemmWorkload workload, GpuTarget target, int sms) {
     this.workload = workload;
     this.target = target;
-    this.multiprocessors = multiprocessors;
+    this.sms = sms;
   }
 
   /** Decides, each decision narrowing the next. */

@@ -15,7 +15,7 @@ public record KernelFamily(BiPredicate<GemmWorkload, GpuTarget> supports, Sketch
   /** Makes a family's sketch of a GEMM. */
   @FunctionalInterface
   public interface Sketches {
-    GemmSketch<?> of(GemmWorkload workload, GpuTarget target, int multiprocessors);
+    GemmSketch<?> of(GemmWorkload workload, GpuTarget target, int sms);
   }
 
   /** Whether the family has kernels for a GEMM on a target. */
@@ -24,7 +24,7 @@ public record KernelFamily(BiPredicate<GemmWorkload, GpuTarget> supports, Sketch
   }
 
   /** Its decisions for a GEMM. */
-  public GemmSketch<?> sketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    return sketches.of(workload, target, multiprocessors);
+  public GemmSketch<?> sketch(GemmWorkload workload, GpuTarget target, int sms) {
+    return sketches.of(workload, target, sms);
   }
 }

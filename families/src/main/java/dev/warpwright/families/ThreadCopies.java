@@ -26,8 +26,8 @@ public record ThreadCopies(double instructions, double small, double batches, do
   public static ThreadCopies of(
       GemmWorkload workload, int tileM, int tileN, int tileK, int threads) {
     int bytes = workload.operands().bytes();
-    return of(workload.pitchOfA() * bytes, tileM, (long) tileK * bytes, threads)
-        .and(of(workload.pitchOfB() * bytes, tileN, (long) tileK * bytes, threads));
+    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, threads)
+        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, threads));
   }
 
   private static ThreadCopies of(long pitch, int rows, long row, int threads) {
@@ -55,7 +55,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
   }
 
   /** Whether TMA copies can bring both. */
-  public static boolean isBulk(GemmWorkload workload) {
-    return (workload.pitchOfA() | workload.pitchOfB()) * workload.operands().bytes() % CHUNK == 0;
+  public static boolean isTma(GemmWorkload workload) {
+    return (workload.lda() | workload.ldb()) * workload.operands().bytes() % CHUNK == 0;
   }
 }

@@ -68,7 +68,7 @@ public final class TileFeatures {
       grid.clusterN(),
       kind.persistent() ? 1 : 0,
       grid.minBlocks(),
-      kind.swapped() ? 1 : 0,
+      kind.swapAb() ? 1 : 0,
       kind.direct() ? 1 : 0,
       grid.orderNumber(),
       shares.waves(),
@@ -89,7 +89,7 @@ public final class TileFeatures {
 
   /** Decisions that are no part of a grid. */
   public record Kind(
-      int stages, int consumers, boolean persistent, boolean swapped, boolean direct) {}
+      int stages, int consumers, boolean persistent, boolean swapAb, boolean direct) {}
 
   /** Microseconds of a step, and of a kernel: combining and DRAM. */
   public record Step(double combining, double math, double l2, double dram, double reading) {}

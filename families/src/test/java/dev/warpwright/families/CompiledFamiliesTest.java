@@ -89,14 +89,14 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(4096, 4096, 4096, DType.F8E4M3),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(128))),
         set(
-            "sums in f16",
+            "accumulators in f16",
             HopperGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
                 HopperConfig.pairs(128, 256, 4, 2, 132))),
         set(
-            "sums in f16 by mma.sync",
+            "accumulators in f16 by mma.sync",
             AmpereGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
                 new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
                 GpuTarget.SM_90A)),
         set(

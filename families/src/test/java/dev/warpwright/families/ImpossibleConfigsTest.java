@@ -54,25 +54,23 @@ class ImpossibleConfigsTest {
             .withDivision(new WorkDivision.Parts(2)),
         "one step");
     refused(
-        SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)),
-        good,
-        "bulk copies need multiples of 16");
+        SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)), good, "TMA copies need multiples of 16");
     refused(
         SQUARE.times(Batch.of(2).with(new Batch.Strides(4096 * 4096 + 4, 0, 0))),
         HopperConfig.pairs(128, 256, 4, 2, 132).withCluster(1, 1),
-        "matrices 33554440 and 0 bytes apart: bulk copies need multiples of 16");
+        "matrices 33554440 and 0 bytes apart: TMA copies need multiples of 16");
     refused(
         GemmWorkload.nt(4096, 4096, 4096, DType.I8),
         HopperConfig.pairs(128, 72, 4, 2, 132).withTileK(128),
-        "72 columns of a product of bytes");
+        "72 columns of a wgmma in int8");
     refused(
-        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
+        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_ACCUMULATORS),
         HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Parts(4)),
-        "sums in f16 are not added up");
+        "accumulators in f16 are not added up");
     refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
         good,
-        "both must lie along K");
+        "both must be K-major");
     refused(
         SQUARE,
         new HopperConfig(128, 88, 64, 4, 2, 3, 1, ORDER, 0, 1, false),

@@ -14,9 +14,9 @@ import java.util.Optional;
  * @param bindings the launch of a grid kernel, at most one for each axis, kept in the order of the
  *     axes however they were given, so that a kernel read from its text is the same one; empty in a
  *     host kernel
- * @param attrs {@code minBlocks}: blocks that must fit on a multiprocessor; {@code cluster}: blocks
- *     in a cluster; {@code fast}: 1 if spills and local memory are errors; {@code comment}: see
- *     {@link Attrs#COMMENT}
+ * @param attrs {@code minBlocks}: blocks that must fit on an SM; {@code cluster}: blocks in a
+ *     cluster; {@code fast}: 1 if spills and local memory are errors; {@code comment}: see {@link
+ *     Attrs#COMMENT}
  */
 public record Kernel(
     String name,

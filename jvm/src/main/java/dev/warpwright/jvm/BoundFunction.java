@@ -38,7 +38,7 @@ public final class BoundFunction {
    *
    * @param limit iterations of a serial loop at most; 0 for one, and nothing that has vectors
    */
-  void rehearse(Parallel parallel, int limit) {
+  void warmUp(Parallel parallel, int limit) {
     function.invoke(parallel, Math.max(1, limit), limit == 0, arrays, scalars);
   }
 

@@ -92,8 +92,8 @@ public final class GpuCandidateRunner implements CandidateRunner {
   /** Data of a workload, and what its candidates are compared with. */
   private static final class Work implements AutoCloseable {
     final TuningData data;
-    @Nullable Loaded yardstick;
-    double yardstickUs;
+    @Nullable Loaded anchor;
+    double anchorUs;
 
     Work(TuningData data) {
       this.data = data;
@@ -101,17 +101,17 @@ public final class GpuCandidateRunner implements CandidateRunner {
 
     /** Keeps a candidate as what the next ones are compared with. */
     void keep(Loaded candidate, double micros) {
-      if (yardstick != null) {
-        yardstick.close();
+      if (anchor != null) {
+        anchor.close();
       }
-      yardstick = candidate;
-      yardstickUs = micros;
+      anchor = candidate;
+      anchorUs = micros;
     }
 
     @Override
     public void close() {
-      if (yardstick != null) {
-        yardstick.close();
+      if (anchor != null) {
+        anchor.close();
       }
       data.close();
     }
@@ -202,7 +202,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
                 Math.max(error, errorWhenTimed(here, data, graph, bound)),
                 here.sensors.map(DeviceSensors::clockMhz).orElse(0),
                 here.sensors.map(DeviceSensors::temperature).orElse(0));
-        if (work.yardstick == null || time.micros() < BETTER * work.yardstickUs) {
+        if (work.anchor == null || time.micros() < BETTER * work.anchorUs) {
           work.keep(loaded, time.micros());
         }
         return measured;
@@ -212,7 +212,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
             prepared.close();
           }
           module.close();
-        } else if (loaded != work.yardstick) {
+        } else if (loaded != work.anchor) {
           loaded.close();
         }
       }
@@ -221,15 +221,14 @@ public final class GpuCandidateRunner implements CandidateRunner {
     }
   }
 
-  /** In turn with the yardstick; alone, on a busy device, if it is the first. */
+  /** In turn with the anchor; alone, on a busy device, if it is the first. */
   private static AdaptiveTimer.Time time(Work work, TimedGraph graph) {
-    if (work.yardstick == null) {
+    if (work.anchor == null) {
       graph.warm(WARM_US);
       return AdaptiveTimer.alone(graph::replay);
     }
     return AdaptiveTimer.against(
-        new AdaptiveTimer.Yardstick(work.yardstick.graph()::replay, work.yardstickUs),
-        graph::replay);
+        new AdaptiveTimer.Anchor(work.anchor.graph()::replay, work.anchorUs), graph::replay);
   }
 
   /** The error of what the graph that was timed computes: others wrote to the same memory. */

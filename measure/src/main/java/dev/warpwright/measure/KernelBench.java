@@ -24,7 +24,7 @@ import dev.warpwright.measure.timing.KernelReport.Repeats;
 import dev.warpwright.measure.timing.KernelReport.Times;
 import dev.warpwright.measure.timing.KernelReport.Timing;
 import dev.warpwright.measure.timing.TimedWork;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
@@ -328,7 +328,7 @@ public final class KernelBench {
             model ->
                 new Prediction(
                     request.predictedUs().orElseGet(() -> Prediction.of(bound, model).micros()),
-                    LeastTime.of(
+                    RooflineBound.of(
                         workload.flops(), peak, workload.leastBytes(), model.dramGBs() * 1e9)))
         .orElse(Prediction.NONE);
   }
@@ -383,7 +383,7 @@ public final class KernelBench {
             : OutputComparison.ofValues(output, apart(), typical);
     try (CudaStream other = device.context().newStream();
         RepeatCheck check = new RepeatCheck(workload, memory, device, stream, launch, compare)) {
-      @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(other).orElse(null) : null;
+      @Nullable Cublas cublas = workload.hasTerms() ? Cublas.open(other).orElse(null) : null;
       try {
         if (cublas == null) {
           CudaBuffer scratch = memory.allocate(64L << 20);

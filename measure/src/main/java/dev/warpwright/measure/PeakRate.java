@@ -15,7 +15,7 @@ public final class PeakRate {
    * @param precision in which products are computed
    */
   public static double flops(CudaDevice device, GpuTarget target, Precision precision) {
-    return (double) device.multiprocessors()
+    return (double) device.sms()
         * device.clockKhz()
         * 1e3
         * perClock(device.major(), device.minor(), target, precision);
@@ -33,7 +33,7 @@ public final class PeakRate {
         };
     return switch (precision) {
       case F32 -> target.fp32PerClock();
-      case F16, F16_SUMS, BF16 -> half;
+      case F16, F16_ACCUMULATORS, BF16 -> half;
       case TF32 -> half / 2;
       case E4M3, E5M2, INT8, UINT8 -> 2 * half;
       // On tensor cores, where there are any for f64.

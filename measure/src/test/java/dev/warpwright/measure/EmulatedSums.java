@@ -15,7 +15,7 @@ final class EmulatedSums {
     return switch (precision) {
       case F64 -> chain64(a, b);
       case INT8, UINT8 -> exact(a, b);
-      case F16_SUMS -> groups(a, b, 8, 24, DType.F16, 0);
+      case F16_ACCUMULATORS -> groups(a, b, 8, 24, DType.F16, 0);
       case TF32 -> groups(truncated(a), truncated(b), 4, 24, DType.F32, 23);
       case F16, BF16 -> groups(a, b, 8, 24, DType.F32, 23);
       case E4M3, E5M2 -> groups(a, b, 32, 13, DType.F32, 13);

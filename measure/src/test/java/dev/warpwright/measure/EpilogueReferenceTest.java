@@ -165,7 +165,7 @@ class EpilogueReferenceTest {
     BoundWorkload.Gemm gemm = (BoundWorkload.Gemm) bound.workload();
     assertThat(gemm.k()).isZero();
     assertThat(gemm.m()).isEqualTo(9);
-    assertThat(gemm.hasProducts()).isFalse();
+    assertThat(gemm.hasTerms()).isFalse();
     assertThat(gemm.operands()).isEqualTo(DType.BF16);
     assertThat(gemm.inputs()).isEqualTo(gemm.extras());
     assertThat(gemm.flops()).isZero();

@@ -54,7 +54,7 @@ class WrongResultsTest {
       cases.add(new Case(Precision.F32, DType.F32, k));
       cases.add(new Case(Precision.TF32, DType.F32, k));
       cases.add(new Case(Precision.F16, DType.F16, k));
-      cases.add(new Case(Precision.F16_SUMS, DType.F16, k));
+      cases.add(new Case(Precision.F16_ACCUMULATORS, DType.F16, k));
       cases.add(new Case(Precision.F16, DType.F32, k));
       cases.add(new Case(Precision.BF16, DType.BF16, k));
       cases.add(new Case(Precision.BF16, DType.F32, k));

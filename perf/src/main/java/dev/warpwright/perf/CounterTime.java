@@ -42,7 +42,7 @@ public record CounterTime(double micros, String bound) {
    * @param busy the part of the SMs' time in which they have blocks, above 0, at most 1
    */
   public static CounterTime of(Work work, double busy, DeviceModel device) {
-    double clocks = device.boostMhz() * (double) device.multiprocessors() * busy;
+    double clocks = device.boostMhz() * (double) device.sms() * busy;
     var units = UnitNumber.of(device);
     String[] names = {"fma", "tensor", "shared", "L2", "DRAM"};
     double[] micros = {
@@ -66,6 +66,6 @@ public record CounterTime(double micros, String bound) {
   /** Fused multiply-adds of f32 that an SM starts in a clock: 128, or 64 on some. */
   private static double fmasPerClock(DeviceModel device) {
     double all = device.fp32Tflops() * 1e6 / 2 / device.boostMhz();
-    return Math.rint(all / device.multiprocessors());
+    return Math.rint(all / device.sms());
   }
 }

@@ -14,7 +14,7 @@ import java.util.Map;
  * hundred slices) and blind to conflicts within sets.
  *
  * <pre>{@code
- * var product = new OrderTraffic.Product(4096, 4096, 4096, 2, 2);
+ * var product = new OrderTraffic.Gemm(4096, 4096, 4096, 2, 2);
  * var tile = new OrderTraffic.Tile(128, 256, 64, 2, 1);
  * var traffic = OrderTraffic.of(product, tile, new BlockOrder.Grouped(8), 132, 60L << 20);
  * }</pre>
@@ -43,7 +43,7 @@ public record OrderTraffic(
    * @param operandBytes of an element of A or B
    * @param resultBytes of an element of D
    */
-  public record Product(long m, long n, long k, int operandBytes, int resultBytes) {}
+  public record Gemm(long m, long n, long k, int operandBytes, int resultBytes) {}
 
   /**
    * A block's tile.
@@ -75,7 +75,7 @@ public record OrderTraffic(
    * @param cacheBytes of the shared cache
    */
   public static OrderTraffic of(
-      Product product, Tile tile, BlockOrder order, int blocks, long cacheBytes) {
+      Gemm product, Tile tile, BlockOrder order, int blocks, long cacheBytes) {
     int rows = tiles(product.m, (long) tile.m * tile.clusterM);
     int columns = tiles(product.n, (long) tile.n * tile.clusterN);
     return of(product, tile, order.tiles(rows, columns), blocks, cacheBytes);
@@ -83,7 +83,7 @@ public record OrderTraffic(
 
   /** As above, with the clusters' tiles listed in the order in which they are taken. */
   public static OrderTraffic of(
-      Product product, Tile tile, List<BlockOrder.Tile> order, int blocks, long cacheBytes) {
+      Gemm product, Tile tile, List<BlockOrder.Tile> order, int blocks, long cacheBytes) {
     int atOnce = Math.max(1, blocks / (tile.clusterM * tile.clusterN));
     Slices cache = new Slices(cacheBytes);
     long asked = 0;
@@ -148,7 +148,7 @@ public record OrderTraffic(
       this.capacity = capacity;
     }
 
-    long read(int matrix, long index, int step, long elements, Product product) {
+    long read(int matrix, long index, int step, long elements, Gemm product) {
       long bytes = elements * product.operandBytes;
       Key key = new Key(matrix, index, step);
       if (present.get(key) == null) {

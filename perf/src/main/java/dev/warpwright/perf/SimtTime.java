@@ -54,9 +54,9 @@ public record SimtTime(
     double columns = extent(kernel, ThreadAxis.BLOCK_X);
     double rows = extent(kernel, ThreadAxis.BLOCK_Y);
     double blocks = rows * columns;
-    double together = (double) resident * device.multiprocessors();
+    double together = (double) resident * device.sms();
     double waves = Math.ceil(blocks / together);
-    double perSm = Math.min(resident, Math.ceil(blocks / device.multiprocessors())) * warps;
+    double perSm = Math.min(resident, Math.ceil(blocks / device.sms())) * warps;
 
     double fmaClocks = warp.multiplyAdds() * GpuTarget.WARP_SIZE * 2 / target.fp32PerClock();
     double issued = (warp.multiplyAdds() + 2 * warp.memoryInstructions()) / SCHEDULERS;

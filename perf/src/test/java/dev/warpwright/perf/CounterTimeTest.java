@@ -51,7 +51,7 @@ class CounterTimeTest {
   }
 
   @Test
-  void halfTheMultiprocessorsTakeTwiceAsLong() {
+  void halfTheSmsTakeTwiceAsLong() {
     var work = new CounterTime.Work(1e9, 0, 0, 0, 0, 0);
     assertThat(CounterTime.of(work, 0.5, H200).micros())
         .isCloseTo(2 * CounterTime.of(work, 1, H200).micros(), within(1e-6));

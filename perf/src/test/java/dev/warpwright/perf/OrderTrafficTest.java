@@ -6,8 +6,7 @@ import dev.warpwright.ir.order.BlockOrder;
 import org.junit.jupiter.api.Test;
 
 class OrderTrafficTest {
-  private static final OrderTraffic.Product PRODUCT =
-      new OrderTraffic.Product(1024, 512, 256, 2, 4);
+  private static final OrderTraffic.Gemm PRODUCT = new OrderTraffic.Gemm(1024, 512, 256, 2, 4);
   private static final OrderTraffic.Tile TILE = new OrderTraffic.Tile(128, 64, 32);
 
   @Test
@@ -31,7 +30,7 @@ class OrderTrafficTest {
   /** Waves of r × c tiles read MNK(1/(r·bm) + 1/(c·bn)) where nothing is kept between waves. */
   @Test
   void groupsShareRowsAndColumns() {
-    var product = new OrderTraffic.Product(4096, 4096, 4096, 2, 2);
+    var product = new OrderTraffic.Gemm(4096, 4096, 4096, 2, 2);
     var tile = new OrderTraffic.Tile(128, 128, 64);
     long words = 4096L * 4096 * 4096;
     OrderTraffic square = OrderTraffic.of(product, tile, new BlockOrder.Grouped(8), 64, 1 << 20);
@@ -56,7 +55,7 @@ class OrderTrafficTest {
     for (String order : new String[] {"row", "column", "serpentine", "grouped:4", "hilbert"}) {
       OrderTraffic traffic =
           OrderTraffic.of(
-              new OrderTraffic.Product(2048, 2048, 2048, 2, 2),
+              new OrderTraffic.Gemm(2048, 2048, 2048, 2, 2),
               new OrderTraffic.Tile(128, 128, 64),
               BlockOrder.parse(order),
               16,

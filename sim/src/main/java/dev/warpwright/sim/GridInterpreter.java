@@ -204,7 +204,7 @@ public final class GridInterpreter {
     Intrinsic.Access access = intrinsic.operands().get(operand).access();
     return access == Intrinsic.Access.WRITE
         || access == Intrinsic.Access.READ_WRITE
-        || (HopperIntrinsics.isBulkStore(intrinsic) && operand == 0);
+        || (HopperIntrinsics.isTmaStore(intrinsic) && operand == 0);
   }
 
   /** Whether blocks can order their accesses. */

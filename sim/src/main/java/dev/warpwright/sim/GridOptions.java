@@ -10,7 +10,7 @@ import dev.warpwright.target.GpuTarget;
  *     in that order when all wait, with random warps also before
  * @param seed of the random orders
  * @param residentBlocks blocks that run at the same time, at least 1 and always a whole cluster:
- *     multiprocessors times the blocks on each
+ *     SMs times the blocks on each
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
  * @param engine what executes
  * @param count whether requests to memory are counted, which is slower

@@ -4,8 +4,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.sim.block.Blocked;
-import dev.warpwright.sim.block.BulkLoads;
 import dev.warpwright.sim.block.ClusterRun;
+import dev.warpwright.sim.block.TmaLoads;
 import dev.warpwright.sim.block.Turns;
 import dev.warpwright.sim.block.Warp;
 import dev.warpwright.sim.expr.Context;
@@ -34,7 +34,7 @@ final class Scheduler {
 
   private final Context context;
   private final GridOptions options;
-  private final BulkLoads loads;
+  private final TmaLoads loads;
   private final Turns turns;
   private final Stmt body;
   private final SplittableRandom random;
@@ -48,7 +48,7 @@ final class Scheduler {
     ClusterRun cluster(long number, int place);
   }
 
-  Scheduler(Context context, GridOptions options, BulkLoads loads, Turns turns, Stmt body) {
+  Scheduler(Context context, GridOptions options, TmaLoads loads, Turns turns, Stmt body) {
     this.context = context;
     this.options = options;
     this.loads = loads;

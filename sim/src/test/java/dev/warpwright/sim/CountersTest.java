@@ -247,7 +247,7 @@ class CountersTest {
     assertThat(c.dramReadBytes()).isEqualTo(512);
   }
 
-  /** What a second block on another multiprocessor reads comes from the second level. */
+  /** What a second block on another SM reads comes from the second level. */
   @Test
   void caches() {
     KernelCounters c =

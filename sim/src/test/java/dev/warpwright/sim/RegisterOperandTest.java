@@ -160,10 +160,10 @@ class RegisterOperandTest {
       delimiter = '|',
       value = {
         "wgmma.commit() | wgmma.commit() a[1, 2] = 0u32"
-            + " | RACE | a product that reads it has not been waited for",
+            + " | RACE | an mma that reads it has not been waited for",
         "wgmma.commit() | wgmma.commit() D[tid, 0] = f32(a[0, 3])"
-            + " | RACE | a product that reads it has not been waited for",
-        "wgmma.wait(0) | | RACE | a product that writes it has not been waited for",
+            + " | RACE | an mma that reads it has not been waited for",
+        "wgmma.wait(0) | | RACE | an mma that writes it has not been waited for",
         "wgmma.fence() | | INTRINSIC | no wgmma.fence after the threads' last access to a",
         "wgmma.fence() | wgmma.fence() a[1, 0] = 0u32"
             + " | INTRINSIC | no wgmma.fence after the threads' last access to a",
@@ -211,7 +211,7 @@ class RegisterOperandTest {
     expect(
         check(kernel, random(kernel)),
         Finding.Kind.RACE,
-        "a product that reads it has not been waited for");
+        "an mma that reads it has not been waited for");
   }
 
   /** Two products may read the same registers; they are free when both have been waited for. */
@@ -241,7 +241,7 @@ class RegisterOperandTest {
       expect(
           check(kernel, random(kernel)),
           Finding.Kind.RACE,
-          "a product that reads it has not been waited for");
+          "an mma that reads it has not been waited for");
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.List;
  * @param id the driver's number of it
  * @param workload the key as text
  * @param target what is compiled for
- * @param multiprocessors of the devices
+ * @param sms of the devices
  * @param compileOnly whether nothing is measured
  * @param points as text
  */
@@ -20,7 +20,7 @@ record FleetBatch(
     String workload,
     boolean free,
     String target,
-    int multiprocessors,
+    int sms,
     boolean compileOnly,
     List<String> points)
     implements Serializable {
@@ -30,6 +30,6 @@ record FleetBatch(
   }
 
   FleetBatch compiling(boolean only) {
-    return new FleetBatch(id, workload, free, target, multiprocessors, only, points);
+    return new FleetBatch(id, workload, free, target, sms, only, points);
   }
 }

@@ -406,7 +406,7 @@ final class FleetDesk {
         .map(
             e ->
                 new Fleet.Kind(
-                    e.getKey().environment(), e.getKey().multiprocessors(), e.getValue()))
+                    e.getKey().environment(), e.getKey().sms(), e.getValue()))
         .toList();
   }
 

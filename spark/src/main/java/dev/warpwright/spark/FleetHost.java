@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 public interface FleetHost {
   /** A device of an executor. */
-  record Device(Environment environment, int multiprocessors) {}
+  record Device(Environment environment, int sms) {}
 
   /**
    * The name of the machine, by which the driver counts its failures.

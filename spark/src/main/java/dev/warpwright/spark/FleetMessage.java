@@ -50,7 +50,7 @@ sealed interface FleetMessage {
                   device.environment().driver(),
                   device.environment().toolkit(),
                   device.environment().generator(),
-                  device.multiprocessors());
+                  device.sms());
       case Begin(String executor, long batch, boolean only) ->
           words("begin", executor, batch, only);
       case Result(String executor, long batch, int index, String hash, Outcome.Measured m) ->

@@ -19,7 +19,7 @@ final class GpuDescription {
       TuningDevice device = TuningDevice.find();
       Environment e = device.environment();
       List.of(e.target(), e.device(), e.driver(), e.toolkit(), e.generator()).forEach(out::println);
-      out.println(device.multiprocessors());
+      out.println(device.sms());
     } catch (DeviceError e) {
       System.err.println("warpwright: " + e.getMessage());
       Runtime.getRuntime().exit(3);

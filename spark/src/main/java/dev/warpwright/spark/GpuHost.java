@@ -75,8 +75,8 @@ public final class GpuHost implements FleetHost {
     GpuTarget target = target(device.environment().target());
     Space space =
         free
-            ? GemmSpace.free(gemm, target, device.multiprocessors())
-            : GemmSpace.of(gemm, target, device.multiprocessors());
+            ? GemmSpace.free(gemm, target, device.sms())
+            : GemmSpace.of(gemm, target, device.sms());
     Space.Drawn drawn = space.replay(point);
     Candidate candidate = drawn.candidate();
     if (candidate == null || !drawn.point().equals(point)) {
@@ -90,7 +90,7 @@ public final class GpuHost implements FleetHost {
   public Candidate anchor(Device device) {
     GpuTarget target = target(device.environment().target());
     GemmWorkload workload = GemmWorkload.nt(ANCHOR, ANCHOR, ANCHOR, DType.F16);
-    return TunedGemm.untuned(GemmSpace.of(workload, target, device.multiprocessors()));
+    return TunedGemm.untuned(GemmSpace.of(workload, target, device.sms()));
   }
 
   private static GpuTarget target(String name) {

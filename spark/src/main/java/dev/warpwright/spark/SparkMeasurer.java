@@ -74,7 +74,7 @@ final class SparkMeasurer implements Measurer {
               workload.text(),
               free,
               kind.environment().target(),
-              kind.multiprocessors(),
+              kind.sms(),
               false,
               candidates.stream().map(candidate -> candidate.point().text()).toList());
       underWay++;

@@ -28,16 +28,15 @@ public final class DeviceCatalogue {
   private DeviceCatalogue() {}
 
   /** SMs of the largest device of a target; 1 if none is known. */
-  public static int multiprocessors(GpuTarget target) {
-    return largest(target).map(DeviceModel::multiprocessors).orElse(1);
+  public static int sms(GpuTarget target) {
+    return largest(target).map(DeviceModel::sms).orElse(1);
   }
 
   /** The device of a target that has the most SMs, of equals the fastest memory. */
   public static Optional<DeviceModel> largest(GpuTarget target) {
     return ALL.stream()
         .filter(model -> model.target() == target)
-        .max(
-            Comparator.comparing(DeviceModel::multiprocessors).thenComparing(DeviceModel::dramGBs));
+        .max(Comparator.comparing(DeviceModel::sms).thenComparing(DeviceModel::dramGBs));
   }
 
   /** The device with this name, the catalogue's or the driver's. */

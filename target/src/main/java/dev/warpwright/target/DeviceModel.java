@@ -20,7 +20,7 @@ public record DeviceModel(
     String name,
     String driverName,
     GpuTarget target,
-    int multiprocessors,
+    int sms,
     int boostMhz,
     double fp32Tflops,
     double tf32Tflops,

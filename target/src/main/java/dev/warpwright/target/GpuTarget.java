@@ -106,12 +106,12 @@ public record GpuTarget(
   }
 
   /** Products of warpgroups, whose operands bulk tensor copies bring. */
-  public boolean hasWarpgroupProducts() {
+  public boolean hasWgmma() {
     return hasHopper();
   }
 
   /** Products of warps of 16 by 8 by 16, whose operands asynchronous copies bring. */
-  public boolean hasWarpProducts() {
+  public boolean hasMmaSync() {
     return hasAmpere();
   }
 

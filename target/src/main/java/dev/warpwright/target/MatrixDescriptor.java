@@ -22,7 +22,7 @@ public record MatrixDescriptor(int mode, int stride) {
       throw new UserError(
           "shared buffer "
               + buffer.name()
-              + " is not swizzled; operands of products need rows of 32, 64 or 128 bytes"
+              + " is not swizzled; operands of wgmma need rows of 32, 64 or 128 bytes"
               + " with the swizzle of that width");
     }
     int mode =

@@ -31,7 +31,7 @@ public final class MatrixRows {
   /**
    * Elements from a row's beginning to that of the next one; the row's constant length if dense.
    */
-  public static long pitch(Buffer matrix) {
+  public static long leadingDimension(Buffer matrix) {
     Layout layout = matrix.layout();
     int rank = matrix.rank();
     return layout == null ? matrix.extent(rank - 1) : stride(layout, rank - 2);

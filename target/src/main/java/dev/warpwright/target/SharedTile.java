@@ -89,7 +89,7 @@ public record SharedTile(int width, boolean swizzled) {
   private void checkStarts(Buffer buffer, Layout layout) {
     int needed = alignment();
     if (buffer.alignment() % needed != 0) {
-      String why = swizzled ? "its swizzle repeats every " : "bulk copies need ";
+      String why = swizzled ? "its swizzle repeats every " : "TMA copies need ";
       throw refused(buffer, "is aligned to " + buffer.alignment() + " bytes; " + why + needed);
     }
     for (List<Mode> dimension : layout.dimensions().subList(0, buffer.rank() - 2)) {

@@ -17,8 +17,7 @@ class AddedDeviceTest {
     assertThat(device.target()).isSameAs(GpuTarget.SM_80);
     assertThat(device.hasCode()).isTrue();
     assertThat(device.l2Bytes()).isEqualTo(24L << 20);
-    double fp32 =
-        device.multiprocessors() * device.boostMhz() * device.target().fp32PerClock() * 1e-6;
+    double fp32 = device.sms() * device.boostMhz() * device.target().fp32PerClock() * 1e-6;
     assertThat(device.fp32Tflops()).isBetween(0.97 * fp32, 1.03 * fp32);
   }
 

@@ -79,7 +79,7 @@ class SharedTileTest {
     assertThatThrownBy(() -> MatrixDescriptor.of(shared(DType.BF16, null, 128, 64, 64)))
         .isInstanceOf(UserError.class)
         .hasMessage(
-            "shared buffer As is not swizzled; operands of products need rows of 32, 64 or 128"
+            "shared buffer As is not swizzled; operands of wgmma need rows of 32, 64 or 128"
                 + " bytes with the swizzle of that width");
   }
 
@@ -144,7 +144,7 @@ class SharedTileTest {
     refused(
         shared(DType.BF16, swizzled(WIDE, 4, 12, 64), 1024, 4, 12, 64),
         "has tiles that do not begin on a multiple of 1024 bytes");
-    refused(shared(DType.BF16, null, 16, 64, 64), "is aligned to 16 bytes; bulk copies need 128");
+    refused(shared(DType.BF16, null, 16, 64, 64), "is aligned to 16 bytes; TMA copies need 128");
     refused(
         shared(DType.BF16, null, 128, 4, 3, 8),
         "has tiles that do not begin on a multiple of 128 bytes");

@@ -47,7 +47,7 @@ class TargetTest {
   void ratesOfDevicesFollowFromTheirClocks() {
     for (DeviceModel device : DeviceCatalogue.ALL) {
       double perClock = device.target().fp32PerClock();
-      double computed = device.multiprocessors() * perClock * device.boostMhz() * 1e-6;
+      double computed = device.sms() * perClock * device.boostMhz() * 1e-6;
       assertThat(computed).as(device.name()).isCloseTo(device.fp32Tflops(), withPercentage(3));
       assertThat(device.source()).isNotBlank();
     }

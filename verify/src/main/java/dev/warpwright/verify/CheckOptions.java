@@ -13,8 +13,8 @@ import java.util.OptionalInt;
  * @param seed of the random data and of the random orders
  * @param schedules in how many orders of blocks and warps each kernel runs, at least 1: the first
  *     in order, the second backwards, the others at random
- * @param resident blocks that run at the same time, as on a GPU with so many multiprocessors; empty
- *     for 1 in the first order and 3 in the others
+ * @param resident blocks that run at the same time, as on a GPU with so many SMs; empty for 1 in
+ *     the first order and 3 in the others
  * @param scalars values of scalar parameters by name; of what is not named, small ones
  * @param rows the first scalar of a kernel that no name gives, and the rows of a model
  */

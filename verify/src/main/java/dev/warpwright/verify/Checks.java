@@ -126,7 +126,7 @@ public final class Checks {
               ofAttention.program(), data -> ofAttention.data(options.seed() + data));
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
-              subject.name() + ": mistakes are planted into grid kernels, programs and networks");
+              subject.name() + ": there are mutants of grid kernels, programs and networks");
     };
   }
 

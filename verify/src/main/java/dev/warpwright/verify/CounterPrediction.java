@@ -1,34 +1,23 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.perf.CounterTime;
-import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.OrderTraffic;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
-import dev.warpwright.sim.Options;
-import dev.warpwright.sim.ProgramInterpreter;
-import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -36,13 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.LongFunction;
-import java.util.stream.Stream;
 
 /**
  * What a launch will ask of the memories of a GPU. The simulator counts two small launches, and the
- * counters of the large one follow, for they are linear: of a product in its tiles and in K, of a
- * network in its rows. What products read from the device's memory follows from the order of their
- * tiles ({@link OrderTraffic}).
+ * counters of the large one follow, for they are linear in its tiles and in K; those of networks:
+ * {@link NetworkCounters}. What products read from the device's memory follows from the order of
+ * their tiles ({@link OrderTraffic}).
  *
  * @param kernel its name
  * @param work tiles, or rows, that the launch has
@@ -50,7 +38,7 @@ import java.util.stream.Stream;
  *     bytes
  * @param statements the same for each statement that has requests, in the order of the kernel's
  *     text
- * @param waves how often all multiprocessors take a tile
+ * @param waves how often all SMs take a tile
  * @param lastWave how full the last wave is, 0 to 1
  * @param leastDramBytes that any kernel for this job reads and writes; not a number if the kernel
  *     does not say what its job is
@@ -65,16 +53,8 @@ public record CounterPrediction(
     int waves,
     double lastWave,
     double leastDramBytes,
-    LeastTime least,
+    RooflineBound least,
     CounterTime time) {
-  private static final long RESERVED = 1 << 10;
-
-  /** First level and shared memory of a multiprocessor of compute capability 9.0 together. */
-  private static final long FIRST_LEVEL = 256 << 10;
-
-  private static final List<Long> CARVE_OUTS =
-      Stream.of(0L, 8L, 16L, 32L, 64L, 100L, 132L, 164L, 196L, 228L).map(k -> k << 10).toList();
-
   /** Steps of K that the small launches of a rung take. */
   private static final long RUNG_DEPTH = 64;
 
@@ -101,49 +81,17 @@ public record CounterPrediction(
   }
 
   /**
-   * First level: what as many blocks as fit leave of it as shared memory, as the driver divides it.
-   * Second level: the half that serves a multiprocessor.
-   */
-  private static KernelCounters.Caches caches(Kernel kernel, int sms, DeviceModel device) {
-    int bytes = KernelResources.of(kernel).sharedBytes();
-    int fitting =
-        device
-            .target()
-            .blocksPerSm(
-                kernel.threadsPerBlock(), KernelRegisters.of(kernel, device.target()), bytes);
-    long shared = Math.max(1, fitting) * (bytes + RESERVED);
-    long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
-    return new KernelCounters.Caches(
-        Math.max(FIRST_LEVEL - carved, RESERVED), device.l2Bytes() / 2, sms);
-  }
-
-  /** Instructions, which are read from memory once; 0 where no compiler is installed. */
-  private static double codeBytes(Kernel kernel, DeviceModel device) {
-    return CudaCompilers.system()
-        .map(
-            compiler ->
-                CudaCompilers.compile(CudaPrinter.print(kernel, device.target()), device.target())
-                    .codeBytes(CudaPrinter.functionName(kernel)))
-        .orElse(0L);
-  }
-
-  /** Blocks that the kernel wants on a multiprocessor. */
-  private static int resident(Kernel kernel) {
-    return (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
-  }
-
-  /**
    * A product in Kernel text.
    *
    * @param values of its scalars
    * @throws UserError if the kernel is no product, or a scalar is missing
    */
-  public static CounterPrediction product(
+  public static CounterPrediction gemm(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     if (!(bound.workload() instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(
-          kernel.name() + ": counters are predicted for single products and for networks");
+          kernel.name() + ": counters are predicted for single GEMMs and for networks");
     }
     long m = gemm.c().extent(0);
     long n = gemm.c().extent(1);
@@ -163,7 +111,7 @@ public record CounterPrediction(
         new Product(m, n, k, gemm.a().dtype(), gemm.c().dtype()),
         tile,
         order == null ? new BlockOrder.Row() : BlockOrder.parse(order),
-        resident(kernel) * device.multiprocessors(),
+        CountedKernel.resident(kernel) * device.sms(),
         device);
   }
 
@@ -185,11 +133,11 @@ public record CounterPrediction(
             : KernelData.of(BoundKernel.of(kernel, values), 1);
     CountedLaunch counted =
         CountedLaunch.of(
-            new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
-                .count(arguments, caches(kernel, device.multiprocessors(), device)));
+            new GridInterpreter(kernel, GridOptions.counting(device.sms()))
+                .count(arguments, CountedKernel.caches(kernel, device.sms(), device)));
     Map<Var, Long> byVar = new HashMap<>();
     kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
-    double blocks = blocks(kernel, byVar);
+    double blocks = CountedKernel.blocks(kernel, byVar);
     return whole(kernel, counted, blocks, (long) blocks, device.f16Tflops(), device);
   }
 
@@ -198,18 +146,18 @@ public record CounterPrediction(
    *
    * @param rate of the units that multiply, in 10¹² operations a second
    */
-  private static CounterPrediction whole(
+  static CounterPrediction whole(
       Kernel kernel,
       CountedLaunch counted,
       double blocks,
       long work,
       double rate,
       DeviceModel device) {
-    int atOnce = resident(kernel) * device.multiprocessors();
+    int atOnce = CountedKernel.resident(kernel) * device.sms();
     int waves = (int) Math.ceil(blocks / atOnce);
     double least = counted.total("dramReadBytes") + counted.total("l2WriteBytes");
-    double units = Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors();
-    CounterTime time = time(counted, rate, least, blocks / units, device);
+    double units = Math.ceil(blocks / device.sms()) * device.sms();
+    CounterTime time = CountedKernel.time(counted, rate, least, blocks / units, device);
     return new CounterPrediction(
         kernel.name(),
         work,
@@ -218,7 +166,7 @@ public record CounterPrediction(
         waves,
         blocks / atOnce - (waves - 1),
         Double.NaN,
-        LeastTime.UNKNOWN,
+        RooflineBound.UNKNOWN,
         time);
   }
 
@@ -238,19 +186,21 @@ public record CounterPrediction(
             depth -> {
               Kernel kernel = rung.kernel(RUNG, RUNG, depth);
               return CountedLaunch.of(
-                  new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
+                  new GridInterpreter(kernel, GridOptions.counting(device.sms()))
                       .count(
                           KernelData.random(kernel, Map.of(), 1),
-                          caches(kernel, device.multiprocessors(), device)));
+                          CountedKernel.caches(kernel, device.sms(), device)));
             },
             first,
             second,
             k,
             parts);
     Kernel higher = rung.kernel(2 * m, n, k);
-    boolean rowsFirst = blocks(higher, ThreadAxis.BLOCK_X) > blocks(whole, ThreadAxis.BLOCK_X);
-    long rows = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
-    long columns = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
+    boolean rowsFirst =
+        CountedKernel.blocks(higher, ThreadAxis.BLOCK_X)
+            > CountedKernel.blocks(whole, ThreadAxis.BLOCK_X);
+    long rows = CountedKernel.blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
+    long columns = CountedKernel.blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
     int fitting =
         device
             .target()
@@ -265,12 +215,8 @@ public record CounterPrediction(
         new OrderTraffic.Tile(
             (int) Math.ceilDiv(m, rows), (int) Math.ceilDiv(n, columns), RUNG_STEP),
         rowsFirst ? new BlockOrder.Column() : new BlockOrder.Row(),
-        Math.max(1, fitting) * device.multiprocessors(),
+        Math.max(1, fitting) * device.sms(),
         device);
-  }
-
-  private static long blocks(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
   }
 
   /** What is multiplied. */
@@ -301,14 +247,15 @@ public record CounterPrediction(
       DeviceModel device) {
     OrderTraffic traffic =
         OrderTraffic.of(
-            new OrderTraffic.Product(
+            new OrderTraffic.Gemm(
                 product.m, product.n, product.k, product.operands.bytes(), product.result.bytes()),
             tile,
             order,
             blocks,
             device.l2Bytes() / 2);
     CountedLaunch all =
-        counted.with("dramReadBytes", traffic.dramReadBytes() + codeBytes(kernel, device));
+        counted.with(
+            "dramReadBytes", traffic.dramReadBytes() + CountedKernel.codeBytes(kernel, device));
     double words = LowerBounds.gemmWords(product.m, product.n, product.k, device.l2Bytes() / 2.0);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
@@ -321,9 +268,9 @@ public record CounterPrediction(
         traffic.waves(),
         traffic.lastWave(),
         least,
-        LeastTime.of(
+        RooflineBound.of(
             2.0 * product.m * product.n * product.k, 1e12 * rate, least, device.dramGBs() * 1e9),
-        time(all, rate, product.leastBytes(), busy, device));
+        CountedKernel.time(all, rate, product.leastBytes(), busy, device));
   }
 
   /** The rate of the units that multiply such operands, in 10¹² operations a second. */
@@ -337,27 +284,6 @@ public record CounterPrediction(
     };
   }
 
-  private static CounterTime time(
-      CountedLaunch counted,
-      double matrixRate,
-      double leastBytes,
-      double busy,
-      DeviceModel device) {
-    double shared = counted.total("sharedLoadWavefronts") + counted.total("sharedStoreWavefronts");
-    double read = counted.total("l2ToL1Bytes") - counted.total("multicastBytes");
-    double l2 = read + counted.total("l2WriteBytes");
-    return CounterTime.of(
-        new CounterTime.Work(
-            counted.total("multiplyAdds"),
-            counted.total("matrixMultiplyAdds"),
-            matrixRate,
-            shared,
-            l2,
-            Math.max(counted.total("dramReadBytes"), leastBytes)),
-        busy,
-        device);
-  }
-
   /** Counters of one cluster's tile. */
   private static CountedLaunch count(
       Kernel kernel, OrderTraffic.Tile tile, long k, DeviceModel device) {
@@ -369,9 +295,10 @@ public record CounterPrediction(
                 "N", (long) tile.n() * tile.clusterN(),
                 "K", k));
     return CountedLaunch.of(
-        new GridInterpreter(bound.kernel(), GridOptions.counting(device.multiprocessors()))
+        new GridInterpreter(bound.kernel(), GridOptions.counting(device.sms()))
             .count(
-                KernelData.of(bound, 1), caches(bound.kernel(), device.multiprocessors(), device)));
+                KernelData.of(bound, 1),
+                CountedKernel.caches(bound.kernel(), device.sms(), device)));
   }
 
   /** As the attributes say; else as large as one block's. */
@@ -379,138 +306,10 @@ public record CounterPrediction(
     long m = kernel.attrs().getLong("tileM", 0);
     long n = kernel.attrs().getLong("tileN", 0);
     return new OrderTraffic.Tile(
-        (int) (m > 0 ? m : extent(kernel, values, "M")),
-        (int) (n > 0 ? n : extent(kernel, values, "N")),
+        (int) (m > 0 ? m : CountedKernel.extent(kernel, values, "M")),
+        (int) (n > 0 ? n : CountedKernel.extent(kernel, values, "N")),
         64,
         (int) kernel.attrs().getLong("clusterM", 1),
         (int) kernel.attrs().getLong("clusterN", 1));
-  }
-
-  /** The largest value of a scalar for which there are no more blocks than for 1. */
-  private static long extent(Kernel kernel, Map<String, Long> values, String name) {
-    Map<Var, Long> scalars = new HashMap<>();
-    kernel.scalars().forEach(s -> scalars.put(s.var(), values.getOrDefault(s.name(), 1L)));
-    Var v =
-        kernel.scalars().stream()
-            .filter(s -> s.name().equals(name))
-            .findFirst()
-            .orElseThrow(() -> new UserError(kernel.name() + " has no scalar " + name))
-            .var();
-    scalars.put(v, 1L);
-    long least = blocks(kernel, scalars);
-    long size = 1;
-    for (; size <= 1024; size++) {
-      scalars.put(v, size + 1);
-      if (blocks(kernel, scalars) > least) {
-        break;
-      }
-    }
-    return size;
-  }
-
-  private static long blocks(Kernel kernel, Map<Var, Long> scalars) {
-    long blocks = 1;
-    for (ThreadAxis axis : ThreadAxis.values()) {
-      if (axis.isBlock()) {
-        blocks *= ScalarEval.eval(kernel.extent(axis), scalars);
-      }
-    }
-    return blocks;
-  }
-
-  /** The launches of a network for so many rows, or for those that it was compiled for only. */
-  public static List<CounterPrediction> network(
-      CompiledProgram network, long rows, DeviceModel device) {
-    List<CounterPrediction> predictions = new ArrayList<>();
-    if (network.fixedRows().isPresent()) {
-      int fixed = network.fixedRows().getAsInt();
-      List<KernelCounters> counted =
-          new ProgramInterpreter(
-                  network.program(), GridOptions.counting(device.multiprocessors()), Options.EXACT)
-              .count(
-                  Checks.arguments(network, fixed, 1),
-                  kernel -> caches(kernel, device.multiprocessors(), device));
-      double rate = network.precision().peak(device) / 1e12;
-      int launch = 0;
-      for (Program.Step step : network.program().steps()) {
-        if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> _)) {
-          Map<Var, Long> byVar = new HashMap<>();
-          kernel.scalars().forEach(s -> byVar.put(s.var(), (long) fixed));
-          CountedLaunch all = CountedLaunch.of(counted.get(launch++));
-          predictions.add(whole(kernel, all, blocks(kernel, byVar), fixed, rate, device));
-        }
-      }
-      return predictions;
-    }
-    List<Kernel> kernels = network.program().kernels();
-    for (int i = 0; i < kernels.size(); i++) {
-      Kernel kernel = kernels.get(i);
-      long height = extent(kernel, Map.of(), kernel.scalars().getFirst().name());
-      double blocks = (double) rows / height;
-      // One block, and two one after the other, on one multiprocessor.
-      CountedLaunch one = CountedLaunch.of(count(network, kernel, (int) height, device).get(i));
-      CountedLaunch two =
-          CountedLaunch.of(count(network, kernel, (int) (2 * height), device).get(i));
-      double each = Math.max(1, blocks / device.multiprocessors());
-      CountedLaunch counted =
-          one.times(blocks / each * (2 - each), two, blocks / each * (each - 1))
-              .with(
-                  "dramReadBytes",
-                  one.total("dramReadBytes") * (2 - blocks)
-                      + two.total("dramReadBytes") * (blocks - 1)
-                      + codeBytes(kernel, device));
-      int atOnce = resident(kernel) * device.multiprocessors();
-      int waves = (int) Math.ceil(blocks / atOnce);
-      double rate = network.precision().peak(device) / 1e12;
-      double least = leastBytes(kernel, rows);
-      double matrix = 2 * counted.total("matrixMultiplyAdds");
-      double simple = 2 * counted.total("multiplyAdds");
-      predictions.add(
-          new CounterPrediction(
-              kernel.name(),
-              rows,
-              counted.totals(),
-              counted.lines(),
-              waves,
-              blocks / atOnce - (waves - 1),
-              least,
-              longer(
-                  LeastTime.of(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
-                  LeastTime.of(simple, 1e12 * device.fp32Tflops(), 0, Double.POSITIVE_INFINITY)),
-              time(
-                  counted,
-                  rate,
-                  least,
-                  blocks
-                      / (Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors()),
-                  device)));
-    }
-    return predictions;
-  }
-
-  private static LeastTime longer(LeastTime a, LeastTime b) {
-    return b.micros() > a.micros() ? b : a;
-  }
-
-  /** All that a kernel of a network is given or gives, once. */
-  private static double leastBytes(Kernel kernel, long rows) {
-    Map<Var, Long> scalars = new HashMap<>();
-    kernel.scalars().forEach(s -> scalars.put(s.var(), rows));
-    double bytes = 0;
-    for (Buffer buffer : kernel.buffers()) {
-      double elements = 1;
-      for (Expr extent : buffer.shape()) {
-        elements *= ScalarEval.eval(extent, scalars);
-      }
-      bytes += elements * buffer.dtype().bytes();
-    }
-    return bytes;
-  }
-
-  private static List<KernelCounters> count(
-      CompiledProgram network, Kernel kernel, int rows, DeviceModel device) {
-    Arguments arguments = Checks.arguments(network, rows, 1);
-    return new ProgramInterpreter(network.program(), GridOptions.counting(1), Options.EXACT)
-        .count(arguments, caches(kernel, 1, device));
   }
 }

@@ -32,7 +32,7 @@ public final class FlowMutationTesting {
     /** No finding, and the same results in every order. */
     SURVIVED,
     /** Other results without a finding, where something undefined should have happened. */
-    MISSED
+    UNREPORTED
   }
 
   /**
@@ -40,7 +40,7 @@ public final class FlowMutationTesting {
    *
    * @param detail the refusal or the finding in one line, or empty
    */
-  public record Result(FlowMutation.Planted mutant, Verdict verdict, String detail) {
+  public record Result(FlowMutation.Mutated mutant, Verdict verdict, String detail) {
     @Override
     public String toString() {
       return mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
@@ -103,12 +103,12 @@ public final class FlowMutationTesting {
   }
 
   /** All mutants of these kinds. */
-  public List<FlowMutation.Planted> mutants(List<FlowMutation> mutations) {
+  public List<FlowMutation.Mutated> mutants(List<FlowMutation> mutations) {
     return mutations.stream().flatMap(m -> m.plant(func).stream()).toList();
   }
 
   /** Verifies and runs a mutant. */
-  public Result test(FlowMutation.Planted mutant) {
+  public Result test(FlowMutation.Mutated mutant) {
     List<Problem> problems = Verifier.verify(mutant.func());
     if (!problems.isEmpty()) {
       return new Result(mutant, Verdict.REFUSED, problems.getFirst().toString());
@@ -131,6 +131,6 @@ public final class FlowMutationTesting {
       return new Result(mutant, Verdict.SURVIVED, "");
     }
     boolean allowed = mutant.mutation().mayOnlyChangeResults();
-    return new Result(mutant, allowed ? Verdict.WRONG_RESULT : Verdict.MISSED, "other results");
+    return new Result(mutant, allowed ? Verdict.WRONG_RESULT : Verdict.UNREPORTED, "other results");
   }
 }

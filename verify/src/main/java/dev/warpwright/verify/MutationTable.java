@@ -50,7 +50,7 @@ public record MutationTable(List<String> subjects, List<Result> results, Left le
           Verdict.REFUSED,
           Verdict.NOT_EXECUTED,
           Verdict.EQUIVALENT,
-          Verdict.MISSED);
+          Verdict.SURVIVED);
 
   public MutationTable {
     subjects = List.copyOf(subjects);
@@ -79,7 +79,7 @@ public record MutationTable(List<String> subjects, List<Result> results, Left le
     return String.format(
         Locale.ROOT,
         "%d mutants of %d kinds in %d kernels: %d reported, %d wrong results, %d refused, %d in"
-            + " statements that do not run, %d as good as the original, %d missed. No findings in"
+            + " statements that do not run, %d as good as the original, %d survived. No findings in"
             + " the %d kernels as they are.",
         results.size(),
         results.stream().map(r -> r.mutant().mutation()).distinct().count(),
@@ -89,7 +89,7 @@ public record MutationTable(List<String> subjects, List<Result> results, Left le
         count(Verdict.REFUSED),
         count(Verdict.NOT_EXECUTED),
         count(Verdict.EQUIVALENT),
-        count(Verdict.MISSED),
+        count(Verdict.SURVIVED),
         subjects.size());
   }
 
@@ -124,7 +124,7 @@ public record MutationTable(List<String> subjects, List<Result> results, Left le
               cell(of, Verdict.EQUIVALENT)));
     }
     out.append("\n## By kernel\n\n| kernel | mutants | reported | wrong result | refused | not run")
-        .append(" | as good | missed |\n|---|---|---|---|---|---|---|---|\n");
+        .append(" | as good | survived |\n|---|---|---|---|---|---|---|---|\n");
     Map<String, List<Result>> bySubject =
         results.stream().collect(Collectors.groupingBy(Result::subject));
     for (String subject : subjects) {

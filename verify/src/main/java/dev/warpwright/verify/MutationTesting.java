@@ -30,7 +30,7 @@ public final class MutationTesting {
     /** No finding, the same results in every order, and what a rule asks for beyond that. */
     EQUIVALENT,
     /** A finding of a kind that does not fit, wrong results without a finding, or a rule broken. */
-    MISSED
+    SURVIVED
   }
 
   /**
@@ -116,14 +116,14 @@ public final class MutationTesting {
       if (!outcome.findings().isEmpty()) {
         Finding first = outcome.findings().getFirst();
         boolean fits = mutant.mutation().kinds().contains(first.kind());
-        return result(mutant, fits ? Verdict.REPORTED : Verdict.MISSED, first.message());
+        return result(mutant, fits ? Verdict.REPORTED : Verdict.SURVIVED, first.message());
       }
       differs |= !same(outcome.memory(), originals.get(i).memory());
     }
     if (differs) {
       return mutant.mayOnlyChangeResults()
           ? result(mutant, Verdict.WRONG_RESULT, "")
-          : result(mutant, Verdict.MISSED, "wrong results without a finding");
+          : result(mutant, Verdict.SURVIVED, "wrong results without a finding");
     }
     boolean executed = !subject.run().of(mutant.trap(), orders.getFirst(), 0).findings().isEmpty();
     return executed ? equivalent(mutant) : result(mutant, Verdict.NOT_EXECUTED, "");
@@ -144,7 +144,7 @@ public final class MutationTesting {
                 : changed.findings().getFirst().message();
         return mutant.mayOnlyChangeResults() && changed.findings().isEmpty()
             ? result(mutant, Verdict.WRONG_RESULT, "with other data")
-            : result(mutant, Verdict.MISSED, "not in the usual orders and data: " + found);
+            : result(mutant, Verdict.SURVIVED, "not in the usual orders and data: " + found);
       }
     }
     int shapes = 0;
@@ -188,7 +188,7 @@ public final class MutationTesting {
       boolean fits = mutant.mutation().kinds().contains(first.kind());
       return result(
           mutant,
-          fits ? Verdict.REPORTED : Verdict.MISSED,
+          fits ? Verdict.REPORTED : Verdict.SURVIVED,
           first.message() + " (at " + shape.text() + ")");
     }
     MutationSubject.Outcome original = shape.run().of(shape.kernel(), order, 0);
@@ -205,7 +205,7 @@ public final class MutationTesting {
     }
     return mutant.mayOnlyChangeResults()
         ? result(mutant, Verdict.WRONG_RESULT, "at " + shape.text())
-        : result(mutant, Verdict.MISSED, "wrong results without a finding at " + shape.text());
+        : result(mutant, Verdict.SURVIVED, "wrong results without a finding at " + shape.text());
   }
 
   /**

@@ -36,8 +36,7 @@ record OutputCheck(String kernel, Buffer output, String reference) {
     }
 
     boolean isRight(int i, double got) {
-      return Double.compare(got, values[i]) == 0
-          || Math.abs(got - values[i]) <= bound.limit(values[i], deviations[i]);
+      return Deviations.ofElement(bound, got, values[i], deviations[i]) <= 1;
     }
 
     Deviations deviations(double[] got) {

@@ -124,20 +124,20 @@ public final class SampleShapes {
                         strides.a(),
                         rowOfA,
                         newA,
-                        (ta ? w.k() : w.m()) * w.pitchOfA(),
-                        (ta ? k : m) * dense.pitchOfA()),
+                        (ta ? w.k() : w.m()) * w.lda(),
+                        (ta ? k : m) * dense.lda()),
                     stride(
                         strides.b(),
                         rowOfB,
                         newB,
-                        (tb ? w.n() : w.k()) * w.pitchOfB(),
-                        (tb ? n : k) * dense.pitchOfB()),
+                        (tb ? w.n() : w.k()) * w.ldb(),
+                        (tb ? n : k) * dense.ldb()),
                     stride(
                         strides.c(),
                         w.resultColumns(),
                         w.epilogue().columns(n),
-                        w.m() * w.pitchOfC(),
-                        m * dense.pitchOfC()))));
+                        w.m() * w.ldc(),
+                        m * dense.ldc()))));
   }
 
   /** As many rows further, or so much further, as it was. */

@@ -26,7 +26,7 @@ final class WorkloadCheck {
   /** Far from the seeds of the buffers of one launch. */
   private static final long NEXT_LAUNCH = 0x5851_F42D_4C95_7F2DL;
 
-  /** As many as the multiprocessors of a large GPU, on which all blocks of most grids start. */
+  /** As many as the SMs of a large GPU, on which all blocks of most grids start. */
   private static final int BLOCKS_AT_ONCE = 132;
 
   private final BoundKernel bound;

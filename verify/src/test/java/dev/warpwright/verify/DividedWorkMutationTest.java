@@ -100,7 +100,7 @@ class DividedWorkMutationTest {
       List<Mutant> mutants = Mutations.named(kind).plant(subject.kernel());
       for (Mutant mutant : mutants.subList(0, Math.min(MOST, mutants.size()))) {
         MutationTesting.Result result = testing.test(mutant);
-        if (result.verdict() == Verdict.MISSED) {
+        if (result.verdict() == Verdict.SURVIVED) {
           missed.add(result.toString());
         }
         if (result.verdict() == Verdict.REPORTED) {

@@ -39,7 +39,7 @@ class NetworkCountersTest {
       CompiledProgram program = model.program(64);
       assertThat(program.fixedRows()).hasValue(64);
       List<CounterPrediction> launches =
-          CounterPrediction.network(program, 64, DeviceCatalogue.find("H200 SXM").orElseThrow());
+          NetworkCounters.predict(program, 64, DeviceCatalogue.find("H200 SXM").orElseThrow());
       assertThat(launches).hasSize(2);
       for (CounterPrediction launch : launches) {
         assertThat(launch.work()).isEqualTo(64);

@@ -34,13 +34,13 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
 
   public Batch {
     if (count < 1) {
-      throw new IllegalArgumentException("a batch of " + count + " products");
+      throw new IllegalArgumentException("a batch of " + count + " GEMMs");
     }
     if (groups < 0 || groups > 0 && (count < 2 || sharedA || sharedB)) {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
-              "%d groups of %d products%s",
+              "%d groups of %d GEMMs%s",
               groups,
               count,
               sharedA || sharedB ? " that share an operand" : ""));
@@ -113,7 +113,7 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
   /** The stride of an operand that all products share. */
   static long none(String name, long given) {
     if (given != 0) {
-      throw new IllegalArgumentException(name + "=" + given + ": all products share this operand");
+      throw new IllegalArgumentException(name + "=" + given + ": all GEMMs share this operand");
     }
     return 0;
   }

@@ -81,7 +81,7 @@ public record Epilogue(
   public Epilogue {
     if (glu && (beta != 0 || gate)) {
       throw new IllegalArgumentException(
-          "a gated linear unit has no matrices R and G: its gate is half of the product");
+          "a gated linear unit has no matrices R and G: its gate is half of the accumulators");
     }
   }
 

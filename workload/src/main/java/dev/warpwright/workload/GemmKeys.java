@@ -49,7 +49,7 @@ final class GemmKeys {
    */
   static GemmWorkload workload(WorkloadKey key) {
     if (!key.kind().equals(GemmWorkload.KIND)) {
-      throw new IllegalArgumentException(key + " is no product");
+      throw new IllegalArgumentException(key + " is no GEMM");
     }
     DType operands = DType.parse(word(key, "a"));
     String sums = key.parameters().get("sums");

@@ -1,29 +1,11 @@
 package dev.warpwright.workload;
 
-import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.type.Type;
-import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.tensor.Approximations;
-import dev.warpwright.workload.tensor.PrimFuncs;
-import dev.warpwright.workload.tensor.Tensor;
-import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A product of matrices, {@code C[M, N] = f(A · B)}.
@@ -92,17 +74,10 @@ public record GemmWorkload(
     }
   }
 
-  /**
-   * Activations whose approximations are off by a part of their argument or of themselves, as much
-   * as {@link GemmDeviation} allows: near 0 too.
-   */
-  private static final Set<Activation> APPROXIMATED =
-      EnumSet.of(Activation.GELU, Activation.GELU_TANH, Activation.SILU, Activation.SIGMOID);
-
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
       throw new IllegalArgumentException(
-          String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
+          String.format(Locale.ROOT, "a GEMM of %d x %d x %d", m, n, k));
     }
     long columnsOfC = epilogue.columns(n);
     leading =
@@ -114,21 +89,20 @@ public record GemmWorkload(
     long rowsOfB = layout.transposedB() ? n : k;
     long rowOfA = layout.transposedA() ? m : k;
     long rowOfB = layout.transposedB() ? k : n;
-    long pitchOfA = Math.max(leading.a(), rowOfA);
-    long pitchOfB = Math.max(leading.b(), rowOfB);
-    long pitchOfC = Math.max(leading.c(), columnsOfC);
+    long lda = Math.max(leading.a(), rowOfA);
+    long ldb = Math.max(leading.b(), rowOfB);
+    long ldc = Math.max(leading.c(), columnsOfC);
     Batch.Strides strides = batch.strides();
     batch =
         batch.with(
             new Batch.Strides(
                 batch.sharedA()
                     ? Batch.none("stridea", strides.a())
-                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, pitchOfA),
+                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, lda),
                 batch.sharedB()
                     ? Batch.none("strideb", strides.b())
-                    : Batch.apart(
-                        "strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, pitchOfB),
-                Batch.apart("stridec", strides.c(), batch.count(), m, columnsOfC, pitchOfC)));
+                    : Batch.apart("strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, ldb),
+                Batch.apart("stridec", strides.c(), batch.count(), m, columnsOfC, ldc)));
   }
 
   /** Zero for rows that follow each other. */
@@ -141,17 +115,17 @@ public record GemmWorkload(
   }
 
   /** Elements from one row of A in memory to the next. */
-  public long pitchOfA() {
+  public long lda() {
     return leading.a() > 0 ? leading.a() : layout.transposedA() ? m : k;
   }
 
   /** Elements from one row of B in memory to the next. */
-  public long pitchOfB() {
+  public long ldb() {
     return leading.b() > 0 ? leading.b() : layout.transposedB() ? k : n;
   }
 
   /** Elements from one row of C in memory to the next. */
-  public long pitchOfC() {
+  public long ldc() {
     return leading.c() > 0 ? leading.c() : resultColumns();
   }
 
@@ -244,32 +218,11 @@ public record GemmWorkload(
   /**
    * The computation.
    *
-   * @param swapped whether the sums are computed as {@code acc[N, M]}: the result is the same, but
-   *     a tile's columns are then rows of A
+   * @param swapAb whether the sums are computed as {@code acc[N, M]}: the result is the same, but a
+   *     tile's columns are then rows of A
    */
-  public PrimFunc func(boolean swapped) {
-    Expr rows = Exprs.i32(m);
-    Expr columns = Exprs.i32(n);
-    Tensor a =
-        layout.transposedA()
-            ? input("A", many(batch.sharedA()), k, m, pitchOfA(), batch.strides().a())
-            : input("A", many(batch.sharedA()), m, k, pitchOfA(), batch.strides().a());
-    long matrices = batch.isGrouped() ? batch.groups() : many(batch.sharedB());
-    Tensor b =
-        layout.transposedB()
-            ? input("B", matrices, n, k, pitchOfB(), batch.strides().b())
-            : input("B", matrices, k, n, pitchOfB(), batch.strides().b());
-    Tensor group =
-        batch.isGrouped() ? Tensor.input(GROUP, DType.I32, Exprs.i32(batch.count())) : null;
-    Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapped);
-    List<Param> params = new ArrayList<>();
-    if (k > 0) {
-      params.addAll(List.of(a.buffer(), b.buffer()));
-      if (group != null) {
-        params.add(group.buffer());
-      }
-    }
-    return finished(kind() + "_" + operands().text(), params, sums, swapped);
+  public PrimFunc func(boolean swapAb) {
+    return new GemmFunction(this, swapAb).whole();
   }
 
   /**
@@ -277,23 +230,14 @@ public record GemmWorkload(
    *
    * @param parts that divide K
    */
-  public PrimFunc ofParts(int parts, boolean swapped) {
-    GemmWorkload part = part(parts);
-    boolean ta = layout.transposedA();
-    boolean tb = layout.transposedB();
-    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA(), 0);
-    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB(), 0);
-    return part.finished(
-        kind() + "_" + operands().text() + "_parts",
-        new ArrayList<>(List.of(a.buffer(), b.buffer())),
-        part.sums(a, b, null, swapped),
-        swapped);
+  public PrimFunc ofParts(int parts, boolean swapAb) {
+    return new GemmFunction(this, swapAb).ofParts(parts);
   }
 
   /** The product of each part of K, as if they were a batch. */
   public GemmWorkload part(int parts) {
     // What has been rounded to f16 is added up in f32.
-    DType sums = precision == Precision.F16_SUMS ? DType.F32 : precision.sums();
+    DType sums = precision == Precision.F16_ACCUMULATORS ? DType.F32 : precision.accumulators();
     return new GemmWorkload(
         m,
         n,
@@ -303,200 +247,12 @@ public record GemmWorkload(
         layout,
         Epilogue.NONE,
         new Batch(parts, true, true),
-        new Leading(pitchOfA(), pitchOfB(), 0));
+        new Leading(lda(), ldb(), 0));
   }
 
   /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
   public PrimFunc ofPartialSums(int parts) {
-    GemmWorkload part = part(parts);
-    Tensor partial =
-        Tensor.input(
-            "partial",
-            part.result(),
-            part.all(List.of(Exprs.i32(m), Exprs.i32(n))).toArray(Expr[]::new));
-    Tensor sums =
-        Tensor.reduce(
-            "acc",
-            part.result(),
-            List.of(Exprs.i32(m), Exprs.i32(n)),
-            List.of(Exprs.i32(parts)),
-            Exprs.zero(Type.of(part.result())),
-            (s, r, last) -> Exprs.add(last, partial.at(r.getFirst(), s.get(0), s.get(1))));
-    return finished(
-        kind() + "_" + operands().text() + "_sum",
-        new ArrayList<>(List.of(partial.buffer())),
-        sums,
-        false);
-  }
-
-  /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
-  private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapped) {
-    Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
-    for (Epilogue.Operand operand : epilogue.operands()) {
-      operandTensors.put(operand, input(operand, Exprs.i32(m), Exprs.i32(n)));
-    }
-    Tensor c =
-        Tensor.compute(
-            matrix("C", result, many(false), m, resultColumns(), pitchOfC(), batch.strides().c()),
-            v -> {
-              Expr row = v.get(v.size() - 2);
-              Function<Expr, Expr> sum =
-                  column -> sums.at(at(v, swapped ? column : row, swapped ? row : column));
-              Function<Expr, Function<Epilogue.Operand, Expr>> operands =
-                  column ->
-                      operand ->
-                          element(
-                              operand,
-                              Objects.requireNonNull(operandTensors.get(operand)),
-                              v,
-                              column);
-              DType type = precision == Precision.F64 ? DType.F64 : DType.F32;
-              if (epilogue.glu()) {
-                Expr gate = Epilogue.gateColumn(v.getLast());
-                Expr up = Exprs.add(gate, Epilogue.GLU_GROUP);
-                return rounded(
-                    epilogue.glu(
-                        type,
-                        sum.apply(gate),
-                        operands.apply(gate),
-                        sum.apply(up),
-                        operands.apply(up)));
-              }
-              Expr column = v.getLast();
-              return epilogue.equals(Epilogue.NONE)
-                  ? sum.apply(column)
-                  : rounded(epilogue.of(type, sum.apply(column), operands.apply(column)));
-            });
-    operandTensors.values().forEach(operand -> params.add(operand.buffer()));
-    params.add(c.buffer());
-    return PrimFuncs.of(name, params, List.of(sums, c));
-  }
-
-  /** What is rounded to 16 bits anyway may be by what the hardware approximates. */
-  private Expr rounded(Expr value) {
-    return result.bytes() <= 2 && APPROXIMATED.contains(epilogue.activation())
-        ? Approximations.of(value)
-        : value;
-  }
-
-  /** How many matrices an operand has; 0 for one without a dimension for that. */
-  private long many(boolean shared) {
-    return shared || !batch.isMany() ? 0 : batch.count();
-  }
-
-  /** A matrix, or so many. */
-  private static Buffer matrix(
-      String name, DType dtype, long count, long rows, long columns, long pitch, long stride) {
-    List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(rows), Exprs.i32(columns)));
-    if (count > 0) {
-      shape.addFirst(Exprs.i32(count));
-    }
-    Buffer dense = Buffer.of(name, dtype, Scope.GLOBAL, shape);
-    return new Buffer(
-        name,
-        dtype,
-        dense.shape(),
-        Scope.GLOBAL,
-        MatrixRows.layout(dense, pitch, stride),
-        dense.alignment());
-  }
-
-  private Tensor input(String name, long count, long rows, long columns, long pitch, long stride) {
-    return Tensor.input(matrix(name, operands(), count, rows, columns, pitch, stride));
-  }
-
-  private Tensor noSums() {
-    Type type = Type.of(precision.sums());
-    return Tensor.compute(
-        "acc", type.dtype(), all(List.of(Exprs.i32(m), Exprs.i32(n))), v -> Exprs.zero(type));
-  }
-
-  private Tensor input(Epilogue.Operand operand, Expr rows, Expr columns) {
-    return switch (operand) {
-      case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
-      case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
-      case ADDEND, GATE, RESIDUAL ->
-          Tensor.input(
-              matrix(
-                  operand.buffer(),
-                  result,
-                  many(false),
-                  m,
-                  resultColumns(),
-                  pitchOfC(),
-                  batch.strides().c()));
-    };
-  }
-
-  /** The element of an operand for a point of the result and one of its columns of the product. */
-  private static Expr element(
-      Epilogue.Operand operand, Tensor tensor, List<? extends Expr> point, Expr column) {
-    return switch (operand) {
-      case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
-      case COLUMN_SCALE, BIAS -> tensor.at(column);
-      case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
-    };
-  }
-
-  /** The shape of a matrix for each product. */
-  private List<Expr> all(List<Expr> shape) {
-    List<Expr> all = new ArrayList<>(shape);
-    if (batch.isMany()) {
-      all.addFirst(Exprs.i32(batch.count()));
-    }
-    return all;
-  }
-
-  /** An element of the matrix of the product at hand. */
-  private static Expr[] at(List<? extends Expr> point, Expr row, Expr column) {
-    return point.size() == 2
-        ? new Expr[] {row, column}
-        : new Expr[] {point.getFirst(), row, column};
-  }
-
-  /** An element of an operand, of the matrix at hand where there are several. */
-  private static Expr element(Tensor operand, Expr matrix, Expr row, Expr column, boolean across) {
-    Expr first = across ? column : row;
-    Expr second = across ? row : column;
-    return operand.buffer().rank() == 2
-        ? operand.at(first, second)
-        : operand.at(matrix, first, second);
-  }
-
-  /** One of the groups: a number beyond them is the nearest, so that no table reads outside B. */
-  private Expr chosen(Expr group) {
-    return Exprs.min(Exprs.max(group, Exprs.i32(0)), Exprs.i32(batch.groups() - 1));
-  }
-
-  private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
-    Expr rows = Exprs.i32(swapped ? n : m);
-    Expr columns = Exprs.i32(swapped ? m : n);
-    DType type = precision.sums();
-    boolean half = precision == Precision.F16_SUMS;
-    return Tensor.reduce(
-        "acc",
-        type,
-        all(List.of(rows, columns)),
-        List.of(Exprs.i32(k)),
-        Exprs.zero(Type.of(type)),
-        (s, r, last) -> {
-          Expr row = swapped ? s.getLast() : s.get(s.size() - 2);
-          Expr column = swapped ? s.get(s.size() - 2) : s.getLast();
-          // Where operands are longer than the sums, products take one part after the other.
-          boolean parts = a.buffer().extent(a.buffer().rank() - (layout.transposedA() ? 2 : 1)) > k;
-          Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
-          Expr product = s.getFirst();
-          Expr matrix = group == null ? product : chosen(group.at(product));
-          DType wide = half ? DType.F32 : type;
-          Expr left = Exprs.cast(wide, element(a, product, row, step, layout.transposedA()));
-          Expr right = Exprs.cast(wide, element(b, matrix, column, step, !layout.transposedB()));
-          if (type == DType.I32) {
-            return Exprs.add(Exprs.mul(left, right), last);
-          }
-          Expr sum = Exprs.cast(wide, last);
-          Expr next = swapped ? Exprs.fma(right, left, sum) : Exprs.fma(left, right, sum);
-          return Exprs.cast(type, next);
-        });
+    return new GemmFunction(this, false).ofPartialSums(parts);
   }
 
   /** The attributes by which a program says that it computes this, in order. */
@@ -516,7 +272,7 @@ public record GemmWorkload(
   }
 
   /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */
-  public boolean isPitched() {
+  public boolean isStrided() {
     return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
 
@@ -579,6 +335,6 @@ public record GemmWorkload(
 
   /** Whether there is nothing but one product of dense matrices. */
   public boolean isPlain() {
-    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isPitched();
+    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isStrided();
   }
 }

@@ -26,7 +26,7 @@ public enum Precision {
    * Accumulators rounded to f16 for each group of products that an instruction adds; in f32 where
    * threads multiply.
    */
-  F16_SUMS(DType.F16, DType.F16, 4e-3, SumAccuracy.OF_F16),
+  F16_ACCUMULATORS(DType.F16, DType.F16, 4e-3, SumAccuracy.OF_F16),
   E4M3(DType.F8E4M3, DType.F32, ErrorBound.of(DType.F8E4M3).unit(), SumAccuracy.OF_F8),
   E5M2(DType.F8E5M2, DType.F32, ErrorBound.of(DType.F8E5M2).unit(), SumAccuracy.OF_F8),
   INT8(DType.I8, DType.I32, 0, SumAccuracy.EXACT),
@@ -37,13 +37,13 @@ public enum Precision {
   public static final List<Precision> OF_NETWORKS = List.of(F32, TF32, F16, BF16);
 
   private final DType operand;
-  private final DType sums;
+  private final DType accumulators;
   private final double tolerance;
   private final SumAccuracy accuracy;
 
-  Precision(DType operand, DType sums, double tolerance, SumAccuracy accuracy) {
+  Precision(DType operand, DType accumulators, double tolerance, SumAccuracy accuracy) {
     this.operand = operand;
-    this.sums = sums;
+    this.accumulators = accumulators;
     this.tolerance = tolerance;
     this.accuracy = accuracy;
   }
@@ -59,8 +59,8 @@ public enum Precision {
   }
 
   /** Type of the accumulators. */
-  public DType sums() {
-    return sums;
+  public DType accumulators() {
+    return accumulators;
   }
 
   /** Default bound of ‖out − ref‖ / ‖ref‖ for a verified result of the operands' type. */
@@ -68,7 +68,7 @@ public enum Precision {
     return tolerance;
   }
 
-  /** How precisely the sums of a product are computed. */
+  /** How precisely the accumulators of a product are computed. */
   public SumAccuracy accuracy() {
     return accuracy;
   }
@@ -78,9 +78,9 @@ public enum Precision {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** What products and sums are computed in, for example {@code f32} for bf16 too. */
+  /** What products and accumulators are computed in, for example {@code f32} for bf16 too. */
   public String arithmetic() {
-    return this == TF32 ? text() : sums.text();
+    return this == TF32 ? text() : accumulators.text();
   }
 
   /** Whether this is what operands of its type are multiplied in unless something else is asked. */
@@ -151,7 +151,7 @@ public enum Precision {
   public boolean supportedBy(GpuTarget target) {
     return switch (this) {
       case F32, F64 -> true;
-      case F16, F16_SUMS -> target.hasTensorF16();
+      case F16, F16_ACCUMULATORS -> target.hasTensorF16();
       case TF32, BF16, INT8 -> target.hasAmpere();
       case E4M3, E5M2 -> target.supports(GpuTarget.SM_89.arch(), false);
       case UINT8 -> false;
@@ -192,7 +192,7 @@ public enum Precision {
     return switch (this) {
       case F32 -> device.fp32Tflops();
       case TF32 -> device.tf32Tflops();
-      case F16, F16_SUMS -> device.f16Tflops();
+      case F16, F16_ACCUMULATORS -> device.f16Tflops();
       case BF16 -> device.bf16Tflops();
       case E4M3, E5M2 -> device.fp8Tflops();
       case INT8, UINT8 -> device.int8Tops();

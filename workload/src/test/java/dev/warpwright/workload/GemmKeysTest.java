@@ -48,7 +48,7 @@ class GemmKeysTest {
     }
     assertThatThrownBy(() -> one.times(new Batch(3, true, false).with(new Batch.Strides(45, 0, 0))))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("stridea=45: all products share this operand");
+        .hasMessage("stridea=45: all GEMMs share this operand");
     assertThat(one.key().text()).doesNotContain("batch");
     assertThat(one.times(Batch.of(8)).key().text()).contains("batch=8");
   }

@@ -19,8 +19,8 @@ import picocli.CommandLine.Parameters;
     name = "accept",
     hidden = true,
     description = {
-      "Measure figures of products on the GPU here and say of each whether it is reached: 'accept"
-          + " bench/acceptance.txt'. A figure with draw=N draws its products by the seed, and takes"
+      "Measure figures of GEMMs on the GPU here and say of each whether it is reached: 'accept"
+          + " bench/acceptance.txt'. A figure with draw=N draws its GEMMs by the seed, and takes"
           + " the analytic model's kernels for them, as if nothing had been recorded."
     })
 public final class AcceptCommand extends Command {
@@ -41,7 +41,7 @@ public final class AcceptCommand extends Command {
   @Option(
       names = "--seed",
       paramLabel = "S",
-      description = "Of the products that are drawn; default: the date, as 20261123.")
+      description = "Of the GEMMs that are drawn; default: the date, as 20261123.")
   @Nullable Long seed;
 
   public AcceptCommand(Action<AcceptRequest> action) {

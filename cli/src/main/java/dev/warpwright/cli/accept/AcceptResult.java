@@ -47,7 +47,7 @@ record AcceptResult(AcceptanceFigure figure, List<AcceptLine> lines) {
     text.add(
         String.format(
             Locale.ROOT,
-            "%s  %-24s mean must be %.3f, least %.3f%s: %s; %d of %d products",
+            "%s  %-24s mean must be %.3f, least %.3f%s: %s; %d of %d GEMMs",
             passed() ? "PASS" : "FAIL",
             figure.name(),
             figure.mean(),

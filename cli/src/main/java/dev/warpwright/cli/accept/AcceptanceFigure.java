@@ -11,9 +11,9 @@ import java.util.List;
 
 /**
  * A figure: ratios of several products, and what they must reach. In a file it begins with a line
- * {@code figure name=bf16-nt of=peer mean=1.0 least=0.9}, and the lines behind it are its products,
- * {@code gemm MNK=4096}. With {@code draw=40 dtype=bf16,f16 layout=nt,nn} its products are drawn by
- * the seed of the run, and nobody's records are used.
+ * {@code figure name=bf16-nt of=baseline mean=1.0 least=0.9}, and the lines behind it are its
+ * products, {@code gemm MNK=4096}. With {@code draw=40 dtype=bf16,f16 layout=nt,nn} its products
+ * are drawn by the seed of the run, and nobody's records are used.
  *
  * @param of what is divided by what
  * @param isUntuned whether our kernel is the analytic model's choice
@@ -58,7 +58,7 @@ record AcceptanceFigure(
           figures.add(figure(task, seed));
           workloads = new ArrayList<>(figures.getLast().workloads);
         } else if (figures.isEmpty()) {
-          throw new UserError("a product before the first figure; begin with 'figure name=...'");
+          throw new UserError("a GEMM before the first figure; begin with 'figure name=...'");
         } else {
           AcceptanceFigure last = figures.removeLast();
           workloads.add(PerfCommand.workload(task));
@@ -79,7 +79,7 @@ record AcceptanceFigure(
     if (name == null) {
       throw new UserError("a figure without a name; write name=...");
     }
-    String of = values.text("of", "peer");
+    String of = values.text("of", "baseline");
     boolean isDrawn = values.text("draw") != null;
     int count = isDrawn ? Math.toIntExact(values.number("draw", 1, MOST_DRAWN)) : 0;
     List<String> types = List.of(values.text("dtype", "bf16").split(","));
@@ -88,9 +88,9 @@ record AcceptanceFigure(
         new AcceptanceFigure(
             name,
             switch (of) {
-              case "peer" -> Ratio.BASELINE;
+              case "baseline", "peer" -> Ratio.BASELINE;
               case "untuned" -> Ratio.UNTUNED;
-              default -> throw new UserError("of=" + of + ": it is peer or untuned");
+              default -> throw new UserError("of=" + of + ": it is baseline or untuned");
             },
             isDrawn,
             values.decimal("mean", 0),

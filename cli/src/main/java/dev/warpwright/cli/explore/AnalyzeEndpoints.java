@@ -46,7 +46,7 @@ final class AnalyzeEndpoints {
                     Json.object()
                         .with("id", Gpus.shortName(device))
                         .with("name", device.name())
-                        .with("multiprocessors", device.multiprocessors())
+                        .with("sms", device.sms())
                         .with("bandwidth", device.dramGBs() * 1e9)
                         .with("l2Bytes", (double) device.l2Bytes())
                         .with("dtypes", Json.array(types(device), t -> Json.of(t.text())))));

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.explore;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.measure.orders.ChainMeasurer;
@@ -40,16 +41,7 @@ final class ChildMeasurer implements OrderMeasurer {
 
   /** The command of this installation. */
   ChildMeasurer() {
-    this(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xlog:disable",
-            "-XX:-UsePerfData",
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
-            "dev.warpwright.cli.Main"));
+    this(OwnJava.command("dev.warpwright.cli.Main"));
   }
 
   /** Another one. */

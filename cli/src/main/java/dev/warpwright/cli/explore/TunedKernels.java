@@ -63,7 +63,7 @@ record TunedKernels(Path winners) {
             .orElseThrow(() -> new UserError("its device is not in the catalogue"));
     try {
       Candidate candidate =
-          GemmSpace.of(workload, model.target(), model.multiprocessors()).replay(point).candidate();
+          GemmSpace.of(workload, model.target(), model.sms()).replay(point).candidate();
       if (candidate == null || !candidate.point().agrees(point)) {
         throw new UserError("these decisions are not possible any more");
       }
@@ -79,7 +79,7 @@ record TunedKernels(Path winners) {
     DeviceModel model = chosen.model();
     ScheduledGemm scheduled =
         GemmSpace.schedule(
-            chosen.workload(), model.target(), model.multiprocessors(), chosen.candidate().point());
+            chosen.workload(), model.target(), model.sms(), chosen.candidate().point());
     return Json.object()
         .with("schedule", ScheduleText.of(scheduled.trace()))
         .with("tiles", IrPrinter.text(scheduled.tiles()))

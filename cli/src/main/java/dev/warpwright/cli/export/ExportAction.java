@@ -36,7 +36,7 @@ public final class ExportAction implements Action<ExportRequest> {
   private static final long USUAL = 4096;
 
   /** Of an H200, between which a persistent grid shares the tiles. */
-  private static final int MULTIPROCESSORS = 132;
+  private static final int SMS = 132;
 
   @Override
   public Report perform(ExportRequest request, Progress progress) {
@@ -92,7 +92,7 @@ public final class ExportAction implements Action<ExportRequest> {
     long k = request.values().number("K", 1, MOST, USUAL);
     request.values().finish("M, N, K");
     if (rung == null) {
-      ScheduledGemm gemm = tensor.orElseThrow().schedule(m, n, k, target, MULTIPROCESSORS);
+      ScheduledGemm gemm = tensor.orElseThrow().schedule(m, n, k, target, SMS);
       return CudaExport.kernel(
           gemm.kernel(),
           target,

@@ -17,11 +17,11 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "export",
     description = {
-      "Write a kernel, a tuned product or a model as CUDA C++ with a host program that runs, checks"
+      "Write a kernel, a tuned GEMM or a model as CUDA C++ with a host program that runs, checks"
           + " and times it, and as a PyTorch operator; nvcc alone compiles them.",
       "",
       "KEY=VALUE: the shape of a rung, 4096 unless given (MNK=4096 or MN=1024 K=2048); what makes a"
-          + " product, as for perf ('export gemm MNK=4096 dtype=bf16 bias=1 act=gelu -o DIR'); or"
+          + " GEMM, as for perf ('export gemm MNK=4096 dtype=bf16 bias=1 act=gelu -o DIR'); or"
           + " values of the kernel's scalars."
     })
 public final class ExportCommand extends Command {
@@ -32,7 +32,7 @@ public final class ExportCommand extends Command {
       paramLabel = "WHAT",
       description =
           "ladder:RUNG, for example ladder:warp-tiles; gemm, for the best known kernel of a"
-              + " product; ffn or mlp, for a network with random weights; a file of one kernel in"
+              + " GEMM; ffn or mlp, for a network with random weights; a file of one kernel in"
               + " text, or a model's.")
   String what = "";
 

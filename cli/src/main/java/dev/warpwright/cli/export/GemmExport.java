@@ -25,7 +25,7 @@ final class GemmExport {
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);
     if (workload.batch().isGrouped()) {
-      throw new UserError("groups: export takes products whose B is known, not grouped ones");
+      throw new UserError("groups: export takes GEMMs whose B is known, not grouped ones");
     }
     if (!workload.leading().equals(GemmWorkload.Leading.DENSE)
         || !workload.batch().strides().equals(Batch.Strides.DENSE)) {
@@ -36,7 +36,7 @@ final class GemmExport {
     try (GemmKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> GemmKernels.of(target, here.environment(), here.multiprocessors()))
+            .map(here -> GemmKernels.of(target, here.environment(), here.sms()))
             .orElseGet(() -> GemmKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }
@@ -47,10 +47,9 @@ final class GemmExport {
       GemmWorkload workload, GpuTarget target, GemmKernels.Found found, Progress progress) {
     String origin =
         switch (found.origin()) {
-          case TUNED -> "tuned for this product";
-          case UNTESTED ->
-              "recorded for this product, untested with this compiler, driver or source";
-          case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
+          case TUNED -> "tuned for this GEMM";
+          case UNTESTED -> "recorded for this GEMM, untested with this compiler, driver or source";
+          case TRANSFERRED -> "tuned for a GEMM of the same shape, not for this one";
           case UNTUNED -> "chosen by a model, not measured";
         };
     Map<String, byte[]> files =
@@ -88,7 +87,7 @@ final class GemmExport {
     return String.format(
         Locale.ROOT,
         "%sC[%d, %d] = %s in %s, row-major",
-        workload.batch().isMany() ? workload.batch().count() + " products " : "",
+        workload.batch().isMany() ? workload.batch().count() + " GEMMs " : "",
         workload.m(),
         workload.n(),
         formula + behind,

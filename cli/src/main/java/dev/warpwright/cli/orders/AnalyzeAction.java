@@ -7,7 +7,7 @@ import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.analyze.Analysis;
 import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.perf.analyze.MeasuredOrders;
@@ -174,9 +174,9 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
     return new Figure(
         Double.NaN,
         line.best() == null ? Double.NaN : line.best().timeUs(),
-        new LeastTime(
+        new RooflineBound(
             roofline.boundUs(),
-            roofline.memoryBound() ? LeastTime.By.BYTES : LeastTime.By.OPERATIONS));
+            roofline.memoryBound() ? RooflineBound.By.BYTES : RooflineBound.By.OPERATIONS));
   }
 
   private static Json part(Analysis.Line line, Analysis analysis) {

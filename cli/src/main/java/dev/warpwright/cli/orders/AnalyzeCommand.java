@@ -15,8 +15,7 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "analyze",
     description = {
-      "What a workload costs on a device: memory or compute bound, waves and tail, second-level"
-          + " cache.",
+      "What a workload costs on a device: memory or compute bound, waves and tail, L2.",
       "",
       "gemm           M= N= K=",
       "ffn            M=, D=4096 H=14336 gated=1",

@@ -119,7 +119,7 @@ public record ChainMeasureRequest(
       case "grid" -> WaitPolicy.GRID;
       default ->
           throw new UserError(
-              "wait=" + text + ": a tile of the second product waits for its row, or for the grid");
+              "wait=" + text + ": a tile of the second GEMM waits for its row, or for the grid");
     };
   }
 
@@ -139,7 +139,7 @@ public record ChainMeasureRequest(
                 + items.size()
                 + " is '"
                 + tile
-                + "'; write row,column,product with product 0 or 1, as explicit:0,0,0;0,0,1");
+                + "'; write row,column,gemm with gemm 0 or 1, as explicit:0,0,0;0,0,1");
       }
       items.add(
           new WorkItem(

@@ -108,7 +108,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 "one launch (predicted)",
                 "memory (predicted)",
                 "L2 hits (pred.)",
-                "multiprocessors"));
+                "sms"));
       }
       lines.add(m.failure() == null ? line(m) : "WRONG: " + head(m) + ": " + m.failure());
     }
@@ -154,7 +154,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
             ? ""
             : format(
                 "%d, %.0f%% idle, %d of %d items began out of order",
-                timeline.multiprocessors(),
+                timeline.sms(),
                 100 * timeline.idle(),
                 timeline.overtaken(),
                 timeline.events().size()));
@@ -170,7 +170,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
   private static String csv(List<OrderMeasurement> measured) {
     var csv =
         new StringBuilder(
-            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,multiprocessors,idle,predictedUs,predictedDram,predictedHitRate\n");
+            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,sms,idle,predictedUs,predictedDram,predictedHitRate\n");
     for (OrderMeasurement m : measured) {
       Counters c = m.counters();
       Timeline t = m.timeline();
@@ -194,14 +194,14 @@ public final class MeasureAction implements Action<MeasureRequest> {
                   : format(
                       "%.3f,%.0f,%.0f,%.0f,%.4f",
                       c.timeUs(), c.dramReadBytes(), c.dramWriteBytes(), c.l2Bytes(), c.hitRate()),
-              t == null ? "," : format("%d,%.4f", t.multiprocessors(), t.idle()),
+              t == null ? "," : format("%d,%.4f", t.sms(), t.idle()),
               p == null ? ",," : format("%.3f,%.0f,%.4f", p.timeUs(), p.dramBytes(), p.hitRate())));
     }
     return csv.toString();
   }
 
   private static String timelines(List<OrderMeasurement> measured) {
-    var csv = new StringBuilder("tile,order,unit,item,m,n,block,multiprocessor,begin,end\n");
+    var csv = new StringBuilder("tile,order,unit,item,m,n,block,sm,begin,end\n");
     for (OrderMeasurement m : measured) {
       Timeline timeline = m.timeline();
       if (timeline == null) {
@@ -224,7 +224,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 tile.m(),
                 tile.n(),
                 e.block(),
-                e.multiprocessor(),
+                e.sm(),
                 e.begin(),
                 e.end()));
       }

@@ -22,13 +22,13 @@ import picocli.CommandLine.Parameters;
       "search   the order with the least loads, proven where the grid is small",
       "show     one order, step by step",
       "score    ready-made orders, or one, beside the lower bound",
-      "measure  what orders cost on the GPU: time, bytes, and which multiprocessor did what when",
+      "measure  what orders cost on the GPU: time, bytes, and which SM did what when",
       "",
       "search, show and score:",
       "grid=4x4       rows and columns of tiles",
       "capacity=4     blocks that the cache holds",
       "policy=        lru, fifo or optimal; search: optimal, else lru",
-      "depth=1        blocks along K",
+      "depth=1        blocks of K",
       "chained=0      columns of tiles of a second matmul that reads the first's result",
       "results=past   past the cache, or cached and written back",
       "at=1           tiles at a time",
@@ -40,13 +40,13 @@ import picocli.CommandLine.Parameters;
       "seconds=30     after which search returns the best so far; seed=1",
       "",
       "measure:",
-      "M= N= K=       the product; dtype=bf16 or f16",
+      "M= N= K=       the GEMM; dtype=bf16 or f16",
       "tile=128x128   sizes of tiles, with commas; 256x256 on Hopper: a cluster of two blocks",
       "order=         orders, with commas: row,grouped:8,hilbert,explicit:0,0;0,1;...",
       "file= line=    instead: an order as search printed it, or all orders of a file",
-      "N2=            also a second product Y = gelu(C) D of N2 columns, in the same grid; order="
+      "N2=            also a second GEMM Y = gelu(C) D of N2 columns, in the same grid; order="
           + " then is",
-      "               row,rows:1,... or explicit:row,column,product;... of both; wait=row or"
+      "               row,rows:1,... or explicit:row,column,gemm;... of both; wait=row or"
           + " grid:",
       "               what a tile of Y waits for",
       "seconds=300    that Nsight Compute may take to count; seed=1",
@@ -87,7 +87,7 @@ public final class OrderCommand extends Command {
   public Report perform(Progress progress) {
     if (task.equals("measure") && ChainMeasureRequest.isOne(words)) {
       if (svg != null || timeline != null) {
-        throw new UserError("--svg and --timeline are of one product; N2= makes two");
+        throw new UserError("--svg and --timeline are of one GEMM; N2= makes two");
       }
       return ChainMeasureAction.perform(
           ChainMeasureRequest.of(new KeyValues(words), !noCounters, csv), progress);

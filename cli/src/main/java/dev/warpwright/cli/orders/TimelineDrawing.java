@@ -5,7 +5,7 @@ import dev.warpwright.measure.orders.Timeline;
 import java.util.List;
 import java.util.Locale;
 
-/** Draws which multiprocessor computed what when: a row for each, a bar for each work item. */
+/** Draws which SM computed what when: a row for each, a bar for each work item. */
 final class TimelineDrawing {
   private static final int WIDTH = 960;
   private static final int LEFT = 56;
@@ -40,7 +40,7 @@ final class TimelineDrawing {
 
   private static void one(StringBuilder svg, OrderMeasurement m, Timeline timeline, int top) {
     List<Integer> rows =
-        timeline.events().stream().map(Timeline.Event::multiprocessor).distinct().sorted().toList();
+        timeline.events().stream().map(Timeline.Event::sm).distinct().sorted().toList();
     double scale = (WIDTH - LEFT - RIGHT) / (double) Math.max(1, timeline.end());
     double height = HEIGHT / (double) rows.size();
     int items = 1 + timeline.events().stream().mapToInt(Timeline.Event::item).max().orElse(0);
@@ -60,7 +60,7 @@ final class TimelineDrawing {
           "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(196 %d%% %d%%)\">"
               + "<title>item %d, block %d</title></rect>",
           LEFT + e.begin() * scale,
-          top + rows.indexOf(e.multiprocessor()) * height,
+          top + rows.indexOf(e.sm()) * height,
           Math.max(0.4, (e.end() - e.begin()) * scale - 0.5),
           Math.max(0.5, height - 0.3),
           80 - Math.round(40 * part),

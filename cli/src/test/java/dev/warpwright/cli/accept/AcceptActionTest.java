@@ -243,7 +243,7 @@ final class AcceptActionTest {
                 assertThat(line)
                     .startsWith("PASS  reached")
                     .contains("1 of 3 lost; geometric mean 1.062, median 1.040")
-                    .contains("(quartiles 1.000-1.120), least 0.960; 3 of 3 products"));
+                    .contains("(quartiles 1.000-1.120), least 0.960; 3 of 3 GEMMs"));
     assertThat(report.text())
         .contains("m=96 n=64: 0.960, 10.00 us (9.50-10.5), untested beside 9.60 of " + LIGHT)
         .doesNotContain("m=104");
@@ -333,7 +333,7 @@ final class AcceptActionTest {
     assertThat(report.ok()).isFalse();
     assertThat(report.text())
         .contains("FAIL  open")
-        .contains("1 of 2 products")
+        .contains("1 of 2 GEMMs")
         .contains("m=64 n=64: open: the only library is faster, and excluded for its error")
         .contains(
             "no baseline, counted for nobody: "
@@ -374,7 +374,7 @@ final class AcceptActionTest {
             figure("some", 1, 1, 64, 128));
     assertThat(report.ok()).isTrue();
     assertThat(report.text())
-        .contains("1 of 2 products")
+        .contains("1 of 2 GEMMs")
         .contains("m=64 n=64: 10.00 us (9.50-10.5), which no baseline computes");
   }
 
@@ -391,7 +391,7 @@ final class AcceptActionTest {
             60,
             figure("faulty", 1, 1, 64, 128));
     assertThat(report.ok()).isFalse();
-    assertThat(report.text()).contains("m=64 n=64: the kernel faulted").contains("1 of 2 products");
+    assertThat(report.text()).contains("m=64 n=64: the kernel faulted").contains("1 of 2 GEMMs");
     assertThat(opened).containsExactly("opened", "closed", "opened", "closed");
   }
 

@@ -78,7 +78,7 @@ class AttentionCommandsTest {
         "plan attention HQ=2 D=64 S=9 dtype=e4m3|dtype=e4m3: it is f16, bf16 or, on the CPU, f32",
         "plan attention HQ=2 D=64 S=9 heads=2|there is no 'heads'; known are B, HQ, HKV",
         "plan attention HQ=2 D=64 S=9 dtype=f32|has no kernel for GPUs; use f16 or bf16",
-        "plan attention HQ=2 D=64 S=9 --target sm_75 dtype=f16|sm_75 has no products of 16 by 8",
+        "plan attention HQ=2 D=64 S=9 --target sm_75 dtype=f16|sm_75 has no mma.sync of 16 by 8",
         "check attention HQ=2 D=64 S=99 page=24 keys=16|neither divides a page of 24",
         "run attention HQ=2 D=64 S=9 --target sm_80|attention runs on cpu and sim",
         "run attention HQ=64 D=128 T=9999 S=9999|is too much to verify",

@@ -109,7 +109,7 @@ final class DevicePageTest extends PageTest {
     page.getByText("Recorded, not measured here").waitFor();
     assertThat(page.locator("[aria-label='On the GPU'] tbody tr").count()).isEqualTo(2);
     assertThat(page.locator(".timeline").getAttribute("aria-label"))
-        .contains("32 multiprocessors, 32 work items");
+        .contains("32 SMs, 32 work items");
     Locator told = page.locator(".told");
     assertThat(told.textContent()).startsWith("Began as number 0: tile (0, 0)");
     Locator slider = page.getByLabel("Work item, as it began").last();
@@ -168,7 +168,7 @@ final class DevicePageTest extends PageTest {
     assertThat(request.orders())
         .containsExactly(new BlockOrder.Explicit(new BlockOrder.Hilbert().tiles(4, 8)));
     // Two chained products go the same way; what is compared has one unit.
-    for (String[] field : new String[][] {{"N of a second product", "256"}}) {
+    for (String[] field : new String[][] {{"N of a second GEMM", "256"}}) {
       Locator input = page.locator("[data-name='" + field[0] + "']:visible").first();
       input.fill(field[1]);
       input.dispatchEvent("change");

@@ -106,7 +106,7 @@ final class StoryPageTest extends PageTest {
   void chainedOrdersAreReadyMadeAndTheWinnerDependsOnTheCache() {
     set("Rows of tiles", "3");
     set("Columns", "2");
-    set("Columns of a second product", "2");
+    set("Columns of a second GEMM", "2");
     page.getByText("Results go through the cache").click();
     page.locator("[aria-label='Fill with a ready-made order']").selectOption("rows:1");
     assertThat(figure("Tiles")).isEqualTo("12 / 12");

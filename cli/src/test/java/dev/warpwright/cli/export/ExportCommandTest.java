@@ -157,8 +157,7 @@ final class ExportCommandTest {
                 "-o",
                 folder.toString()))
         .isEqualTo(ExitCode.OK);
-    assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("the kernel is tuned for this product");
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("the kernel is tuned for this GEMM");
     assertThat(Files.readString(folder.resolve("kernel.cuh")))
         .startsWith(
             "// C[4096, 4096] = A[4096, 4096] * transposed B[4096, 4096] in bf16, row-major;"
@@ -217,7 +216,7 @@ final class ExportCommandTest {
         "export ladder:naive | '--out=DIR'",
         "export gemm M=4 -o x | no value for N; give N=...",
         "export gemm MNK=64 colour=4 -o x | there is no 'colour'; known are M, N, K, dtype",
-        "export gemm MNK=64 batch=4 groups=2 -o x | groups: export takes products whose B is known",
+        "export gemm MNK=64 batch=4 groups=2 -o x | groups: export takes GEMMs whose B is known",
         "export gemm MNK=64 lda=72 -o x | lda, ldb, ldc, stridea, strideb, stridec: export takes",
         "export gemm MNK=64 dtype=e4m3 --target sm_75 -o x | needs sm_89 or newer, the target is"
             + " sm_75"

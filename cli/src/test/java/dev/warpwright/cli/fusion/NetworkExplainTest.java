@@ -96,7 +96,7 @@ final class NetworkExplainTest {
             "shared chaining                    228.0   4.08     268.5     805.3    80   32824     "
                 + " 0       24 (38%)          0",
             "register chaining consumers=7 spill: 12 bytes",
-            "bound 55.93 us (bytes 55.93, products 34.74, special functions 0.00)",
+            "bound 55.93 us (bytes 55.93, multiply-adds 34.74, special functions 0.00)",
             "register chaining consumers=5 wins at 1.43 times its bound by bytes; shared chaining"
                 + " takes 2.85 times as long and moves 2.95 times the bytes to and from the SMs;"
                 + " next of its kind, 5.0% slower, is the one with consumers=6");

@@ -94,7 +94,7 @@ final class OrderAndAnalyzeTest {
     assertThat(out()).contains("explicit       row").doesNotContain("WRONG");
     assertThat(execute((chain + "order=explicit:0,0,0;0,1").split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("order=explicit: tile 1 is '0,1'; write row,column,product");
+        .contains("order=explicit: tile 1 is '0,1'; write row,column,gemm");
     Path file = folder.resolve("chain.txt");
     Files.writeString(
         file, "t1 = 1 Order 0: [(1,1,0), (0,1,0), (0,1,1), (0,0,0), (1,0,0), (0,0,1)]");

@@ -2,12 +2,12 @@ package dev.warpwright.cli.output;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import org.junit.jupiter.api.Test;
 
 class FigureTest {
-  private static final LeastTime LEAST = new LeastTime(8.1, LeastTime.By.BYTES);
+  private static final RooflineBound LEAST = new RooflineBound(8.1, RooflineBound.By.BYTES);
 
   @Test
   void tellsWhatIsKnown() {

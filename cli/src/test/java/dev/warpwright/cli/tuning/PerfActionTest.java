@@ -107,7 +107,7 @@ final class PerfActionTest {
     assertThat(report.code()).isEqualTo(ExitCode.DEVICE);
     assertThat(report.text())
         .contains("m=72 n=72: not measured: out of memory")
-        .endsWith("3 products: 2 verified, 0 WRONG, 1 not measured");
+        .endsWith("3 GEMMs: 2 verified, 0 WRONG, 1 not measured");
     assertThat(report.json().write()).contains("\"failure\": \"out of memory\"");
     assertThatThrownBy(
             () ->
@@ -132,7 +132,7 @@ final class PerfActionTest {
         };
     Report report = perform(bench, "MNK=64", "MNK=72", "MNK=80");
     assertThat(report.code()).isEqualTo(ExitCode.WRONG);
-    assertThat(report.text()).endsWith("3 products: 1 verified, 1 WRONG, 1 not measured");
+    assertThat(report.text()).endsWith("3 GEMMs: 1 verified, 1 WRONG, 1 not measured");
   }
 
   @Test

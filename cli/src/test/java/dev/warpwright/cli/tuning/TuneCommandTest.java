@@ -123,7 +123,7 @@ final class TuneCommandTest {
           return new Report(true, "", Json.object());
         },
         (request, progress) -> {
-          throw new AssertionError("a product is no network");
+          throw new AssertionError("a GEMM is no network");
         },
         () -> {
           assertThat(background).as("no job is asked for").isTrue();

@@ -65,7 +65,9 @@ final class TuningCommandsTest {
     assertThat(run(("explain " + block + "wait=grid --json --device").split(" "), "H200 SXM"))
         .isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
-        .contains("\"strategy\": \"merged, order=sequence wait=grid\"", "\"blocks\": 132");
+        .contains(
+            "\"strategy\": \"both GEMMs in one grid, order=sequence wait=grid\"",
+            "\"blocks\": 132");
     assertThat(run(("plan " + block + "order=rows").split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("plan has a kernel for each GEMM");
     assertThat(run(("check " + block + "order=rows gated=1").split(" "))).isEqualTo(ExitCode.USAGE);
@@ -103,9 +105,9 @@ final class TuningCommandsTest {
         "gemm MNK=0|M=0: it is a whole number from 1 to 1048576",
         "gemm MNK=64 M=3|two values for M",
         "gemm MNK=64 dtype=i4|dtype=i4: it is bf16, f16, tf32, f32, f64, e4m3, e5m2 or int8",
-        "gemm MNK=64 stridea=5000|batch=1: one product has no strides to another",
+        "gemm MNK=64 stridea=5000|batch=1: one GEMM has no strides to another",
         "gemm MNK=64 batch=3 stridea=4000|3 matrices of 64 rows of 64 elements, 64 apart, overlap",
-        "gemm MNK=64 batch=3 shared=b strideb=4096|strideb=4096: all products share this operand",
+        "gemm MNK=64 batch=3 shared=b strideb=4096|strideb=4096: all GEMMs share this operand",
         "gemm MNK=64 batch=3 stridec=0|stridec=0: it is a whole number from 1",
         "gemm MNK=64 layout=xx|layout=xx: it is nt, nn, tn or tt",
         "gemm MNK=64 act=what|act=what: it is one of none, relu",
@@ -150,8 +152,8 @@ final class TuningCommandsTest {
         "explain mlp rows=2 widths=4,x|is no whole number from 1",
         "explain nothing.onnx|there is no such file",
         "tune mlp rows=2 widths=4,4 O=65537|O=65537: a network has no free space to search",
-        "tune mlp rows=2 widths=4,4 -o x|--out x: for products",
-        "perf mlp rows=2 widths=4,4 --beside x|--cutlass and --beside are for products"
+        "tune mlp rows=2 widths=4,4 -o x|--out x: for GEMMs",
+        "perf mlp rows=2 widths=4,4 --beside x|--cutlass and --beside are for GEMMs"
       })
   void badRequestsOfNetworksAreRefusedInOneLine(String arguments, String message) {
     assertThat(run(arguments.split(" "))).isEqualTo(ExitCode.USAGE);

@@ -11,8 +11,8 @@ import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.jvm.BoundFunction;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.HostFunction;
+import dev.warpwright.jvm.JvmWarmUp;
 import dev.warpwright.jvm.Parallel;
-import dev.warpwright.jvm.Rehearsal;
 import dev.warpwright.model.function.NetworkFunction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,11 +23,11 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A program of host kernels on the JVM. It {@linkplain Rehearsal rehearses} before it has spent
- * more time in slow code than that takes: at once for many rows, after some calls for few.
+ * A program of host kernels on the JVM. It {@linkplain JvmWarmUp warms up} before it has spent more
+ * time in slow code than that takes: at once for many rows, after some calls for few.
  */
 public final class HostExecutable implements Executable {
-  /** Time in slow code that is not worth a rehearsal. */
+  /** Time in slow code that is not worth a warm-up. */
   private static final long PATIENCE_NANOS = Duration.ofMillis(20).toNanos();
 
   /** About what a multiply-add costs in slow code. */
@@ -62,10 +62,10 @@ public final class HostExecutable implements Executable {
   private final Map<Buffer, Integer> places = new HashMap<>();
   private final Object[] arrays;
   private final List<Step> steps = new ArrayList<>();
-  private final AtomicBoolean rehearsed = new AtomicBoolean();
+  private final AtomicBoolean warmedUp = new AtomicBoolean();
   private final HostWorkspace first;
 
-  /** Time in slow code so far; threads may lose what others add, and rehearse a little later. */
+  /** Time in slow code so far; threads may lose what others add, and warm up a little later. */
   private volatile long spentNanos;
 
   private volatile boolean closed;
@@ -163,21 +163,21 @@ public final class HostExecutable implements Executable {
 
   /** Whether the JVM has compiled the kernels thoroughly, or another thread has it do so. */
   boolean isRehearsed() {
-    return rehearsed.getPlain();
+    return warmedUp.getPlain();
   }
 
-  /** Whether a run of so many rows in slow code is worse than a rehearsal. */
+  /** Whether a run of so many rows in slow code is worse than a warm-up. */
   boolean isWorthRehearsing(int rows) {
     return spentNanos + SLOW_NANOS * rowWork * rows > PATIENCE_NANOS;
   }
 
-  void rehearse(List<BoundFunction> kernels) {
-    if (rehearsed.compareAndSet(false, true)) {
-      Rehearsal.run(kernels, parallel);
+  void warmUp(List<BoundFunction> kernels) {
+    if (warmedUp.compareAndSet(false, true)) {
+      JvmWarmUp.run(kernels, parallel);
     }
   }
 
-  @SuppressWarnings("NonAtomicVolatileUpdate") // Lost time only delays the rehearsal.
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Lost time only delays the warm-up.
   void spent(long nanos) {
     spentNanos += nanos;
   }

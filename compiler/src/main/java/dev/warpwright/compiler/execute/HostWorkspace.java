@@ -89,7 +89,7 @@ final class HostWorkspace implements Workspace {
 
   private void executeSlowly() {
     if (executable.isWorthRehearsing(rows)) {
-      rehearse();
+      warmUp();
     }
     long start = System.nanoTime();
     execute();
@@ -100,14 +100,14 @@ final class HostWorkspace implements Workspace {
   void prepare(int newRows, TensorBuffer[] in, TensorBuffer[] out) {
     bind(newRows, in, out);
     if (newRows > 0) {
-      rehearse();
+      warmUp();
       execute();
       give(out);
     }
   }
 
-  private void rehearse() {
-    executable.rehearse(Arrays.stream(bound).filter(Objects::nonNull).toList());
+  private void warmUp() {
+    executable.warmUp(Arrays.stream(bound).filter(Objects::nonNull).toList());
   }
 
   /** Has the launches use these arrays, unless they do. */
@@ -232,7 +232,7 @@ final class HostWorkspace implements Workspace {
     if (rows <= 0) {
       return new Executable.Timing(0, Arrays.stream(each).map(launch -> 0.0).toList());
     }
-    rehearse();
+    warmUp();
     double[] totals = new double[repetitions];
     for (int r = -1; r < repetitions; r++) {
       int launch = 0;

@@ -76,7 +76,7 @@ record FusionInput(
 
   /** The SMs of the target's largest device. */
   int sms() {
-    return DeviceCatalogue.multiprocessors(target);
+    return DeviceCatalogue.sms(target);
   }
 
   /** The GEMMs that the families might compute, in order. */

@@ -65,20 +65,15 @@ final class MergedBlock {
       Precision precision,
       WorkOrder order,
       WaitPolicy waits,
-      int multiprocessors) {
+      int sms) {
     if (!target.hasHopper()) {
       throw new UserError("order= and wait=: one kernel of both GEMMs is for sm_90a");
     }
-    return new MergedBlock(network).compile(rows, target, precision, order, waits, multiprocessors);
+    return new MergedBlock(network).compile(rows, target, precision, order, waits, sms);
   }
 
   private CompiledProgram compile(
-      int rows,
-      GpuTarget target,
-      Precision precision,
-      WorkOrder order,
-      WaitPolicy waits,
-      int multiprocessors) {
+      int rows, GpuTarget target, Precision precision, WorkOrder order, WaitPolicy waits, int sms) {
     Map<Buffer, Buffer> originals = new HashMap<>();
     List<LayerGemm> gemms = new ArrayList<>();
     List<String> stages = new ArrayList<>();
@@ -100,9 +95,8 @@ final class MergedBlock {
     LayerGemm first = gemms.getFirst();
     LayerGemm second = gemms.getLast();
     FfnWorkload workload = workload(first, second);
-    HopperConfig config = config(workload, multiprocessors);
-    ScheduledGemm merged =
-        merged(workload, config, new MergedGemm.Sharing(order, waits, multiprocessors));
+    HopperConfig config = config(workload, sms);
+    ScheduledGemm merged = merged(workload, config, new MergedGemm.Sharing(order, waits, sms));
     BoundKernel bound = BoundKernel.of(merged.kernel(), Map.of());
     Map<String, Buffer> operands =
         Map.of(
@@ -122,11 +116,11 @@ final class MergedBlock {
             merged.func(),
             merged.trace(),
             merged.tiles(),
-            "merged, order=" + order.text() + " wait=" + waits.text(),
+            "both GEMMs in one grid, order=" + order.text() + " wait=" + waits.text(),
             String.format(
                 Locale.ROOT,
                 "it was asked for: %d blocks take tiles of %d x %d of both GEMMs, %s",
-                multiprocessors,
+                sms,
                 config.tileM(),
                 config.tileN(),
                 order == WorkOrder.ROWS ? "row by row" : "the first one's first"),

@@ -156,7 +156,7 @@ public final class NetworkCompiler {
    * @param rows the row count, of just which the program is
    * @param order in which its blocks take tiles of both GEMMs
    * @param waits for which part of the first one a tile of the second one waits
-   * @param multiprocessors of the device, a block each
+   * @param sms of the device, a block each
    * @throws UserError if it is no such block
    */
   public static CompiledProgram merged(
@@ -166,13 +166,13 @@ public final class NetworkCompiler {
       int rows,
       WorkOrder order,
       WaitPolicy waits,
-      int multiprocessors) {
+      int sms) {
     NetworkFunction network =
         FixedRows.of(
             NetworkBuilder.build(
                 graph, new FunctionOptions(precision, FusionInput.GRANULE, false, false)),
             rows);
-    return MergedBlock.of(network, rows, target, precision, order, waits, multiprocessors);
+    return MergedBlock.of(network, rows, target, precision, order, waits, sms);
   }
 
   /**

@@ -20,7 +20,7 @@ final class PredictedTime {
   private static final double BLOCK_BYTES_PER_US = 15_000;
 
   /** A common size of the GPUs that are generated for. */
-  private static final int MULTIPROCESSORS = 100;
+  private static final int SMS = 100;
 
   private static final double LAUNCH_US = 3;
 
@@ -31,7 +31,7 @@ final class PredictedTime {
     for (CompiledKernel kernel : kernels) {
       TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), Map.of(rows, count));
       double blocks = Math.max(1, traffic.blocks());
-      double waves = Math.max(1, blocks / MULTIPROCESSORS);
+      double waves = Math.max(1, blocks / SMS);
       total += LAUNCH_US + waves * traffic.tileBytes() / blocks / BLOCK_BYTES_PER_US;
     }
     return total;

@@ -6,7 +6,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.Scheduled;
@@ -75,14 +75,14 @@ final class SimpleLayers implements FusionRule {
   static CompiledKernel kernel(FusionInput in, StageGroup group, String unfused) {
     LayerTiling tiling =
         switch (group.stages().getFirst()) {
-          case Product product -> LayerTiling.ofProduct(product, in.instruction());
+          case Matmul product -> LayerTiling.ofProduct(product, in.instruction());
           case Reduction _ -> LayerTiling.ofRows();
           case Load _, Map _, Store _ -> LayerTiling.ofElements();
         };
     Scheduled scheduled = LayerSchedule.gpu(group, tiling);
     Kernel kernel = Lowering.lower(scheduled.tiles(), in.target());
     String strategy =
-        group.stages().getFirst() instanceof Product ? "epilogue" : "elementwise and row sums";
+        group.stages().getFirst() instanceof Matmul ? "epilogue" : "elementwise and row sums";
     return LinkedNetwork.kernel(group, scheduled, kernel, strategy, unfused);
   }
 }

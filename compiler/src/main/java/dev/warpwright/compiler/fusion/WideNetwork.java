@@ -17,7 +17,7 @@ import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Load;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.networks.layers.FixedRows;
@@ -141,7 +141,7 @@ final class WideNetwork {
       LayerGemm product = parts.get(i).product();
       if (product != null) {
         call(product);
-      } else if (!isCopyForProducts(groups.get(i), parts)) {
+      } else if (!isCopyForGemms(groups.get(i), parts)) {
         calls.add(KernelCall.of(SimpleLayers.kernel(in, groups.get(i), why), groups.get(i)));
       }
     }
@@ -149,7 +149,7 @@ final class WideNetwork {
   }
 
   /** A copy that adds no columns and that only products read: they read the original instead. */
-  private boolean isCopyForProducts(StageGroup group, List<Part> parts) {
+  private boolean isCopyForGemms(StageGroup group, List<Part> parts) {
     if (group.stages().size() != 1
         || !(group.stages().getFirst() instanceof Load(String _, Buffer from, Buffer to))
         || !LayerGemm.alike(from, to)) {
@@ -225,7 +225,7 @@ final class WideNetwork {
 
   private void call(LayerGemm layer) {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
-    Product product = layer.product();
+    Matmul product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
     operands.put("A", original(product.a()));
     operands.put("B", layer.up() == null ? product.weight() : weights(product, layer.up()));
@@ -241,7 +241,7 @@ final class WideNetwork {
   }
 
   /** The weights of a gate and of what it lets through, their columns in turns. */
-  private Buffer weights(Product gate, Product up) {
+  private Buffer weights(Matmul gate, Matmul up) {
     Buffer shape = gate.weight();
     long n = 2 * gate.n();
     Constant first = constant(shape);

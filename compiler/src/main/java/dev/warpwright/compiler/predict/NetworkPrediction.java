@@ -9,7 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.perf.CounterTime;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.perf.predict.HostRate;
 import dev.warpwright.perf.predict.Prediction;
@@ -41,7 +41,7 @@ public final class NetworkPrediction {
         kernel.isRegisterChained()
             ? Math.ceil((double) rows / CHAIN_ROWS)
             : Math.max(1, traffic.blocks());
-    double rounds = Math.ceil(blocks / device.multiprocessors());
+    double rounds = Math.ceil(blocks / device.sms());
     CounterTime time =
         CounterTime.of(
             new CounterTime.Work(
@@ -51,11 +51,11 @@ public final class NetworkPrediction {
                 0,
                 traffic.tileBytes(),
                 traffic.compulsoryBytes()),
-            blocks / (rounds * device.multiprocessors()),
+            blocks / (rounds * device.sms()),
             device);
     return new Prediction(
         time.micros(),
-        LeastTime.of(
+        RooflineBound.of(
             flops(kernel, scalars),
             rate,
             // What stays in the kernel need not go to memory.
@@ -83,7 +83,7 @@ public final class NetworkPrediction {
     }
     return new Prediction(
         micros,
-        LeastTime.of(flops, network.precision().peak(device), bytes, device.dramGBs() * 1e9));
+        RooflineBound.of(flops, network.precision().peak(device), bytes, device.dramGBs() * 1e9));
   }
 
   /** A kernel of a network on so many threads of the CPU here. */
@@ -105,7 +105,7 @@ public final class NetworkPrediction {
     }
     return new Prediction(
         1e6 * flops / (HOST_REACHED * rate.getAsDouble()),
-        LeastTime.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
+        RooflineBound.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
   }
 
   /** Operations of the sums of a kernel's function, a multiply-add counting as two. */

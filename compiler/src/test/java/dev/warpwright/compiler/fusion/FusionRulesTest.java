@@ -55,11 +55,11 @@ final class FusionRulesTest {
     @Test
     void doNotCarryOthers() {
       on(rule, mlp("64-64-64", F16), SM_80, F16, 256)
-          .doesNotFire("sm_80 has no products with operands in registers of a warpgroup");
+          .doesNotFire("sm_80 has no GEMMs with operands in registers of a warpgroup");
       on(rule, mlp("320-320", F16), SM_90A, F16, 256)
           .doesNotFire("fc is wider than the 256 columns that registers hold");
       on(rule, mlp("64-64", F32), SM_90A, F32, 256)
-          .doesNotFire("fc is no product of 16-bit operands or in tf32");
+          .doesNotFire("fc is no GEMM of 16-bit operands or in tf32");
       on(rule, withOutputs(mlp("64-64-64", F16), 1), SM_90A, F16, 256)
           .doesNotFire("it has several results");
     }
@@ -81,9 +81,9 @@ final class FusionRulesTest {
       on(rule, mlp("64-64", F16), SM_90A, F16, 256)
           .doesNotFire("on sm_90a warpgroups chain, whose GEMMs are faster");
       on(rule, mlp("64-64", F16), SM_75, F16, 256)
-          .doesNotFire("sm_75 has no products of 16 by 8 by 16 with operands in registers");
+          .doesNotFire("sm_75 has no mma.sync of 16 by 8 by 16 with operands in registers");
       on(rule, mlp("64-64", TF32), SM_80, TF32, 256)
-          .doesNotFire("fc is no product of 16-bit operands");
+          .doesNotFire("fc is no GEMM of 16-bit operands");
     }
   }
 

@@ -12,8 +12,8 @@ final class ConflictFree implements Rung {
 
   @Override
   public String change() {
-    return "rows of the transposed tile 4 elements further apart, and groups of a thread 64: no"
-        + " bank conflicts";
+    return "rows of the transposed tile padded by 4 elements, and groups of a thread 64 apart: no bank"
+        + " conflicts";
   }
 
   @Override

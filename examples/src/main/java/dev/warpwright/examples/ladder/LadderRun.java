@@ -7,8 +7,8 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelSeries;
 import dev.warpwright.measure.timing.KernelReport;
-import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.SimtTime;
 import dev.warpwright.perf.WarpProfile;
 import dev.warpwright.runtime.launch.Gpu;
@@ -133,7 +133,7 @@ public final class LadderRun {
   /** What is said of a rung's kernel, or why there is none on the device or for the shape. */
   public RungReport possible(TensorRung rung, Function<Kernel, RungReport> report) {
     return rung.runsOn(model.target())
-        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.multiprocessors())))
+        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.sms())))
         : missing(rung, model.target());
   }
 
@@ -169,7 +169,7 @@ public final class LadderRun {
   public List<RungReport> measureTensor(
       List<TensorRung> rungs, Gpu device, long seed, int rounds, Consumer<String> progress) {
     GpuTarget target = (GpuTarget) device.target();
-    int multiprocessors = device.context().device().multiprocessors();
+    int sms = device.context().device().sms();
     List<RungReport> reports = new ArrayList<>();
     for (TensorRung rung : rungs) {
       if (!rung.runsOn(target)) {
@@ -179,7 +179,7 @@ public final class LadderRun {
             tensor(
                 rung,
                 () -> {
-                  Kernel kernel = kernel(rung, target, multiprocessors);
+                  Kernel kernel = kernel(rung, target, sms);
                   KernelReport r =
                       KernelBench.run(
                           new KernelBench.Request(kernel, Map.of(), seed, Math.max(5, rounds), 0),
@@ -213,8 +213,8 @@ public final class LadderRun {
         : TENSOR_EFFICIENCY;
   }
 
-  private Kernel kernel(TensorRung rung, GpuTarget target, int multiprocessors) {
-    return rung.schedule(m, n, k, target, multiprocessors).kernel();
+  private Kernel kernel(TensorRung rung, GpuTarget target, int sms) {
+    return rung.schedule(m, n, k, target, sms).kernel();
   }
 
   /** The report, or one that says why there is none: not every shape suits these rungs. */
@@ -285,10 +285,10 @@ public final class LadderRun {
   }
 
   /** The bound of a product with such operands and sums in f32. */
-  private LeastTime least(DType operands) {
+  private RooflineBound least(DType operands) {
     double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
     double words = LowerBounds.gemmWords(m, n, k, (double) model.l2Bytes() / operands.bytes());
-    return LeastTime.of(
+    return RooflineBound.of(
         2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
   }
 

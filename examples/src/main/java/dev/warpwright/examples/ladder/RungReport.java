@@ -1,7 +1,7 @@
 package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param relError NaN if nothing ran
  * @param predicted whether the time comes from a model
  * @param registers of a thread; estimated where no compiler is installed
- * @param occupancy resident warps as a part of what a multiprocessor can hold
+ * @param occupancy resident warps as a part of what an SM can hold
  * @param dramBytes predicted traffic of device memory
- * @param l2Bytes predicted traffic between the second-level cache and the multiprocessors
+ * @param l2Bytes predicted traffic between the second-level cache and the SMs
  * @param conflicts rounds of shared memory lost to bank conflicts, as a part of those needed
  * @param bound what the model takes for the bottleneck
  * @param failure null if all is well
@@ -35,7 +35,7 @@ public record RungReport(
     double baselineUs,
     double gflops,
     double predictedUs,
-    LeastTime least,
+    RooflineBound least,
     double relError,
     boolean predicted,
     int registers,
@@ -61,7 +61,7 @@ public record RungReport(
       double baselineUs,
       double gflops,
       double predictedUs,
-      LeastTime least,
+      RooflineBound least,
       double relError,
       boolean predicted,
       int registers,
@@ -96,7 +96,8 @@ public record RungReport(
   }
 
   /** A rung that there is none of here, and why. */
-  static RungReport missing(String name, String change, DType dtype, LeastTime least, String why) {
+  static RungReport missing(
+      String name, String change, DType dtype, RooflineBound least, String why) {
     double none = Double.NaN;
     return new RungReport(
         name, change, dtype, none, none, none, none, least, none, true, 0, 0, 0, none, none, none,

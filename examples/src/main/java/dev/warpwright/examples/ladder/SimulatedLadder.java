@@ -1,7 +1,11 @@
 package dev.warpwright.examples.ladder;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.measure.reference.WorkloadReference;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -21,10 +25,12 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rungs in the simulator, for which no GPU is needed: every access checked, the whole result
- * compared with sums in double precision, and what they ask of the memories counted.
+ * compared with a reference in double precision, element by element, and what they ask of the
+ * memories counted.
  *
  * @param model of the device whose limits hold, and whose times are predicted from the counters
  */
@@ -70,7 +76,10 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
   }
 
   private RungReport simulated(RungReport predicted, Kernel kernel, Precision precision) {
-    Arguments arguments = arguments(kernel);
+    BoundKernel bound = BoundKernel.of(kernel, Map.of());
+    Arguments arguments = KernelData.of(bound, seed);
+    WorkloadReference.Output right =
+        WorkloadReference.outputs(bound.workload(), arguments::get).getFirst();
     arguments.get("C").poison();
     List<Finding> findings;
     try {
@@ -83,47 +92,35 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
       return predicted.simulated(
           Double.NaN, Double.NaN, Map.of(), "" + findings.getFirst().message());
     }
-    Verification result =
-        Verification.compare(
-            // Tensor cores read B as it is stored for them, across.
-            arguments.get("C").toDoubles(), product(arguments(kernel), precision != Precision.F32));
+    double[] got = arguments.get("C").toDoubles();
+    Verification result = Verification.compare(got, right.values());
     CounterPrediction counted = CounterPrediction.whole(kernel, Map.of(), model);
     return predicted.simulated(
         counted.time().micros(),
         result.relError(),
         counted.counters(),
         result.within(precision.tolerance())
-            ? null
+            ? elements(bound.workload().outputs().getFirst(), got, right)
             : String.format(Locale.ROOT, "relative error %.2e", result.relError()));
+  }
+
+  /** What is further off than honest arithmetic; null if nothing is. */
+  private @Nullable String elements(Buffer c, double[] got, WorkloadReference.Output right) {
+    Deviations off =
+        Deviations.of(
+            ErrorBound.of(c.dtype()),
+            i -> got[i],
+            i -> right.values()[i],
+            i -> right.deviations()[i],
+            got.length,
+            0,
+            true);
+    return off.honest() ? null : off.text(n);
   }
 
   /** As many as a block may have at most. */
   private static int registers(Kernel kernel) {
     int most = GpuTarget.REGISTERS_PER_SM / kernel.threadsPerBlock() / 8 * 8;
     return Math.min(KernelRegisters.estimate(kernel), most);
-  }
-
-  private Arguments arguments(Kernel kernel) {
-    return kernel.attrs().getString("workload") == null
-        ? KernelData.random(kernel, Map.of(), seed)
-        : KernelData.of(BoundKernel.of(kernel, Map.of()), seed);
-  }
-
-  /** {@code A · B}, or {@code A · Bᵀ}. */
-  private double[] product(Arguments arguments, boolean transposedB) {
-    double[] a = arguments.get("A").toDoubles();
-    double[] b = arguments.get("B").toDoubles();
-    int columns = (int) n;
-    int depth = (int) k;
-    double[] c = new double[(int) m * columns];
-    for (int i = 0; i < m; i++) {
-      for (int p = 0; p < depth; p++) {
-        double left = a[i * depth + p];
-        for (int j = 0; j < columns; j++) {
-          c[i * columns + j] += left * b[transposedB ? j * depth + p : p * columns + j];
-        }
-      }
-    }
-    return c;
   }
 }

@@ -18,7 +18,7 @@ public enum TensorRung {
   /** Products of warps. */
   MMA_SYNC("mma-sync", "tensor cores, a warp at a time: operands in bf16, fragments by ldmatrix") {
     @Override
-    Schedule schedule(PrimFunc matmul, GemmWorkload workload, int multiprocessors) {
+    Schedule schedule(PrimFunc matmul, GemmWorkload workload, int sms) {
       Schedule s = MmaSync.schedule(matmul, workload.k());
       s.annotate("arch", GpuTarget.SM_80.name());
       return s;
@@ -33,12 +33,12 @@ public enum TensorRung {
   /** Products of warpgroups. */
   WGMMA(
       "wgmma",
-      "products of warpgroups straight from shared memory, which a producer fills by bulk copies") {
+      "GEMMs of warpgroups straight from shared memory, which a producer fills by TMA copies") {
     @Override
-    Schedule schedule(PrimFunc matmul, GemmWorkload workload, int multiprocessors) {
+    Schedule schedule(PrimFunc matmul, GemmWorkload workload, int sms) {
       // Only bulk copies go to both blocks of a pair, and they need rows of multiples of 16 bytes.
       boolean pairs = workload.k() % 8 == 0 && workload.m() > 128;
-      return Wgmma.schedule(matmul, pairs, multiprocessors / 2 * 2);
+      return Wgmma.schedule(matmul, pairs, sms / 2 * 2);
     }
 
     @Override
@@ -65,7 +65,7 @@ public enum TensorRung {
     return change;
   }
 
-  abstract Schedule schedule(PrimFunc matmul, GemmWorkload workload, int multiprocessors);
+  abstract Schedule schedule(PrimFunc matmul, GemmWorkload workload, int sms);
 
   abstract boolean runsOn(GpuTarget target);
 
@@ -82,14 +82,14 @@ public enum TensorRung {
   /**
    * The product for one shape.
    *
-   * @param multiprocessors between which a persistent grid shares the tiles
+   * @param sms between which a persistent grid shares the tiles
    * @throws dev.warpwright.base.UserError if the shape does not suit it
    */
-  public ScheduledGemm schedule(long m, long n, long k, GpuTarget target, int multiprocessors) {
+  public ScheduledGemm schedule(long m, long n, long k, GpuTarget target, int sms) {
     GemmWorkload workload =
         new GemmWorkload(m, n, k, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, Epilogue.NONE);
     PrimFunc matmul = workload.func();
-    Schedule s = schedule(matmul, workload, multiprocessors);
+    Schedule s = schedule(matmul, workload, sms);
     s.annotate("workload", workload.kind());
     return ScheduledGemm.of(matmul, s, target);
   }

@@ -10,7 +10,7 @@ package dev.warpwright.examples.ladder;
  * @param warpM rows of a warp's part
  * @param warpN columns of a warp's part
  * @param lanesM lanes of a warp along the rows, of 32
- * @param blocksPerSm blocks that a multiprocessor is to hold, which bounds the registers
+ * @param blocksPerSm blocks that an SM is to hold, which bounds the registers
  */
 record Tiling(long m, long n, long k, long warpM, long warpN, long lanesM, long blocksPerSm) {
   /** Neighbouring elements that a thread owns: one access of 16 bytes. */

@@ -10,8 +10,8 @@ import dev.warpwright.schedule.Schedule;
 /**
  * Products of warpgroups: the same tiles, larger, with roles. A producer fills the ring of stages
  * by bulk copies, two consumers multiply straight from shared memory, 64 rows each; a block on each
- * multiprocessor goes on to the next tile while its results leave. Pairs of blocks, one above the
- * other, share each tile of B: one copy reaches both.
+ * SM goes on to the next tile while its results leave. Pairs of blocks, one above the other, share
+ * each tile of B: one copy reaches both.
  */
 final class Wgmma {
   private Wgmma() {}

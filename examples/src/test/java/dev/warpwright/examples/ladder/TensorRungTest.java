@@ -29,11 +29,11 @@ import org.junit.jupiter.api.TestFactory;
 
 /** The rungs on tensor cores give the product for every shape, and nothing of them spills. */
 final class TensorRungTest {
-  private static final int MULTIPROCESSORS = 4;
+  private static final int SMS = 4;
   private static final long SEED = 11;
 
   private static ScheduledGemm gemm(TensorRung rung, long[] s) {
-    return rung.schedule(s[0], s[1], s[2], GpuTarget.SM_90A, MULTIPROCESSORS);
+    return rung.schedule(s[0], s[1], s[2], GpuTarget.SM_90A, SMS);
   }
 
   private static List<DynamicTest> each(List<long[]> shapes, Check check) {

@@ -55,13 +55,13 @@ export function boardView() {
   const blocksForm = el('div', {class: 'content'},
     el('div', {class: 'pair'}, field('Rows of tiles', f.rows), field('Columns', f.columns)),
     el('div', {class: 'pair'}, field('Blocks along K', f.depth), field('Cache, blocks', f.capacity)),
-    field('Columns of a second product', f.chained, 'E = C·D reads the first result; 0 for none'));
+    field('Columns of a second GEMM', f.chained, 'E = C·D reads the first result; 0 for none'));
   const shapeForm = el('div', {class: 'content', hidden: true},
     field('GPU', f.gpu, 'fills in its L2 and its SMs'),
     el('div', {class: 'three'}, field('M', f.m), field('N', f.n), field('K', f.k)),
     el('div', {class: 'three'}, field('tile M', f.tm), field('tile N', f.tn), field('tile K', f.tk)),
     el('div', {class: 'pair'}, field('Type', f.dtype), field('Cache, MB', f.cache)),
-    field('N of a second product', f.n2, '0 for none'));
+    field('N of a second GEMM', f.n2, '0 for none'));
   const setMode = blocksOnly => {
     inBlocks = blocksOnly;
     blocksForm.hidden = !blocksOnly;
@@ -108,7 +108,7 @@ export function boardView() {
     const device = devices.find(d => d.id === f.gpu.value);
     if (!device) return;
     f.cache.value = Number((device.l2Bytes / 1e6).toFixed(3));
-    f.atOnce.value = device.multiprocessors;
+    f.atOnce.value = device.sms;
   };
   f.gpu.addEventListener('change', chooseGpu);
   const form = el('form', {class: 'content', onsubmit: event => event.preventDefault(), onchange: apply},
@@ -198,7 +198,7 @@ export function boardView() {
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'},
       el('h1', {}, 'Tile orders'),
-      el('p', {}, 'A GPU computes a product tile by tile, as many at a time as it has SMs. In which order it takes them decides what its L2 still holds, and so what comes from memory again. Play an order, hover a tile to see what it misses and why, and compare.'),
+      el('p', {}, 'A GPU computes a GEMM tile by tile, as many at a time as it has SMs. In which order it takes them decides what its L2 still holds, and so what comes from memory again. Play an order, hover a tile to see what it misses and why, and compare.'),
       el('div', {class: 'row begin'}, el('span', {class: 'quiet'}, 'Begin with'), el('div', {}, preset))),
     el('div', {class: 'side'},
       el('details', {class: 'card fold', open: innerWidth > 900}, el('summary', {}, 'Problem'), form),

@@ -1,4 +1,4 @@
-// Device: what every order and tile size is predicted to cost for one product, and what was measured of it.
+// Device: what every order and tile size is predicted to cost for one GEMM, and what was measured of it.
 import {keys, lineChart} from './charts.js';
 import {measureCard} from './measure-view.js';
 import {attempt, bytes, bytesLike, choice, count, download, el, field, get, latestOnly, number, numberOf, percent, replace, standalone, time, timesLike} from './dom.js';
@@ -111,7 +111,7 @@ export function deviceView(address) {
       figure('L2 to SM', bytes(p.l2Bytes), `hit rate ${percent(p.hitRate)}`),
       figure('Waves', count(p.waves), `${count(p.tiles)} tiles`),
       figure('Idle part', percent(p.tail), 'short last wave, edges'),
-      figure('Alone', time(p.computeUs), `products; memory ${time(p.memoryUs)}, L2 ${time(p.l2Us)}`)),
+      figure('Alone', time(p.computeUs), `compute; memory ${time(p.memoryUs)}, L2 ${time(p.l2Us)}`)),
     board.link ? el('a', {class: 'button first', href: board.link}, 'Open as a board') : el('p', {class: 'quiet'}, `No board: ${board.why}.`));
     replace(flows, el('h2', {}, `Memory, ${p.tile}, ${p.order}`), memoryChart([{name: 'predicted', guessed: true, fromL2: p.l2Bytes, toL2: p.dramWriteBytes, fromMemory: p.dramReadBytes, toMemory: p.dramWriteBytes, hitRate: p.hitRate},
       ...(counted ? [{name: 'measured', fromL2: counted.l2Bytes, toL2: null, fromMemory: counted.dramReadBytes, toMemory: counted.dramWriteBytes, hitRate: counted.hitRate}] : [])], bytes));
@@ -153,12 +153,12 @@ export function deviceView(address) {
       ...data.predictions.map(p => [data.gpu, data.M, data.N, data.K, data.dtype, p.tile, p.order, p.tiles, p.waves, p.tail, p.timeUs, p.dramReadBytes, p.dramWriteBytes, p.l2Bytes, p.hitRate])]), 'text/csv')),
     button('SVG', () => download('device.svg', standalone(curves.querySelector('svg')), 'image/svg+xml')));
   const form = el('form', {class: 'card', onsubmit: event => event.preventDefault(), onchange: () => load()},
-    el('h2', {}, 'Product'),
+    el('h2', {}, 'GEMM'),
     el('div', {class: 'three'}, field('M', f.m), field('N', f.n), field('K', f.k)),
     field('Device', f.gpu), field('Type', f.dtype), field('Show', metric), save);
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Device'),
-      el('p', {class: 'quiet'}, 'What one product is predicted to cost, for every order of tiles and every tile size: bytes between memory, second-level cache and SMs, waves and time. Choose a cell to see it, and open it as a board.')),
+      el('p', {class: 'quiet'}, 'What one GEMM is predicted to cost, for every order of tiles and every tile size: bytes between memory, L2 and SMs, waves and time. Choose a cell to see it, and open it as a board.')),
     el('div', {class: 'side'}, form, el('section', {class: 'card'}, detail)),
     el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, flows), el('section', {class: 'card'}, curves), onGpu.element, el('section', {class: 'card'}, measured)));
   const ready = attempt(async () => {

@@ -85,7 +85,7 @@ export function unpack(data) {
     if (tiles.length > MOST_TILES) throw new UserError(`an order of more than ${MOST_TILES} tiles`);
     const order = tiles.map(tile => {
       if (!Array.isArray(tile) || tile.length < 2 || !tile.every(Number.isInteger)) {
-        throw new UserError('an order lists its tiles as [row, column, product]');
+        throw new UserError('an order lists its tiles as [row, column, gemm]');
       }
       return {row: tile[0], column: tile[1], gemm: tile[2] === 1 ? 1 : 0};
     });

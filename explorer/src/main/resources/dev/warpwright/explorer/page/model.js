@@ -25,7 +25,7 @@ export function checked(problem) {
   whole('Rows', problem.rows, LIMITS.rows);
   whole('Columns', problem.columns, LIMITS.columns);
   whole('Blocks along K', problem.depth, LIMITS.depth);
-  whole('Columns of the second product', problem.chained, LIMITS.chained);
+  whole('Columns of the second GEMM', problem.chained, LIMITS.chained);
   whole('Tiles at a time', problem.atOnce, LIMITS.atOnce);
   whole('Capacity', problem.capacity, LIMITS.capacity);
   if (items(problem) > MOST_TILES) throw new UserError(`more than ${MOST_TILES} tiles`);
@@ -37,12 +37,12 @@ export function checked(problem) {
 }
 
 /**
- * The problem of a product in bytes: C = A·B of m × n × k, with n2 > 0 also E = C·D; blocks at the edge are as small as they are.
+ * The problem of a GEMM in bytes: C = A·B of m × n × k, with n2 > 0 also E = C·D; blocks at the edge are as small as they are.
  * @param shape {m, n, k, n2, tm, tn, tk, dtype, cache in MB, gpu}
  */
 export function ofShape(shape, {cached, atOnce, policy}) {
   for (const key of ['m', 'n', 'k']) whole(key.toUpperCase(), shape[key], LIMITS.extent);
-  whole('N of the second product', shape.n2, [0, LIMITS.extent[1]]);
+  whole('N of the second GEMM', shape.n2, [0, LIMITS.extent[1]]);
   for (const key of ['tm', 'tn', 'tk']) whole(`tile ${key[1].toUpperCase()}`, shape[key], LIMITS.tile);
   if (!(shape.cache >= LIMITS.cache[0] && shape.cache <= LIMITS.cache[1])) {
     throw new UserError(`Cache, MB must be a number between ${LIMITS.cache[0]} and ${LIMITS.cache[1]}`);
@@ -132,7 +132,7 @@ export function refusal(p, order, tile) {
   if (tile.gemm === 1) {
     const earlier = order.slice(0, Math.floor(order.length / p.atOnce) * p.atOnce);
     const done = earlier.filter(t => t.gemm === 0 && t.row === tile.row).length;
-    if (done < p.columns) return `row ${tile.row} of the first product has to be done in an earlier step`;
+    if (done < p.columns) return `row ${tile.row} of the first GEMM has to be done in an earlier step`;
   }
   return null;
 }
@@ -144,7 +144,7 @@ export function checkOrder(p, order) {
   let begin = 0;
   order.forEach((t, i) => {
     const width = t.gemm === 0 ? p.columns : p.chained;
-    const place = `tile (${t.row}, ${t.column}) of product ${t.gemm}, number ${i} of the order,`;
+    const place = `tile (${t.row}, ${t.column}) of GEMM ${t.gemm}, number ${i} of the order,`;
     if (!(t.row >= 0 && t.row < p.rows && t.column >= 0 && t.column < width)) {
       throw new UserError(`${place} is outside the grid`);
     }
@@ -152,7 +152,7 @@ export function checkOrder(p, order) {
     if (seen.has(key)) throw new UserError(`${place} comes a second time`);
     seen.add(key);
     if (t.gemm === 1 && done[t.row] < p.columns) {
-      throw new UserError(`${place} comes before row ${t.row} of product 0 is done`);
+      throw new UserError(`${place} comes before row ${t.row} of GEMM 0 is done`);
     }
     if (i + 1 - begin === p.atOnce) {
       for (let j = begin; j <= i; j++) if (order[j].gemm === 0) done[order[j].row]++;

@@ -4,7 +4,7 @@ import {UserError} from './model.js';
 export const READY_MADE = ['row', 'column', 'serpentine', 'grouped:2', 'grouped:4', 'grouped:8', 'morton', 'hilbert',
   'nested:2', 'nested:4'];
 
-/** Orders of two products that take turns: rows of the first and then of the second, or both in one stream. */
+/** Orders of two GEMMs that take turns: rows of the first and then of the second, or both in one stream. */
 export const CHAINED = ['rows:1', 'rows:2', 'rows:4', 'rows:8', 'halves', 'mixed:1', 'mixed:2', 'mixed:4', 'mixed:8'];
 
 export const NAMES = {row: 'row by row', column: 'column by column', serpentine: 'serpentine', morton: 'Morton', hilbert: 'Hilbert',
@@ -46,7 +46,7 @@ function chained(p, name) {
     }
     return out;
   }
-  // The second product of a band takes turns with the first one of the next.
+  // The second GEMM of a band takes turns with the first one of the next.
   out.push(...bands[0].all(0));
   for (let i = 1; i <= bands.length; i++) {
     const first = i < bands.length ? bands[i].all(0) : [];
@@ -56,7 +56,7 @@ function chained(p, name) {
   return out;
 }
 
-/** Where several tiles run at a time, those of the second product that would wait in their own step come later. */
+/** Where several tiles run at a time, those of the second GEMM that would wait in their own step come later. */
 export function settled(p, order) {
   if (p.atOnce === 1) return order;
   const done = new Array(p.rows).fill(0);

@@ -1,4 +1,4 @@
-// What the page opens on, and other products that people ask about. GPUs are named as the catalogue of devices finds them.
+// What the page opens on, and other GEMMs that people ask about. GPUs are named as the catalogue of devices finds them.
 
 const A100 = {gpu: 'a100', cache: 41.943, sms: 108};
 

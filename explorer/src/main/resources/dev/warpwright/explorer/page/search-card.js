@@ -4,7 +4,7 @@ import {attempt, count, el, field, finished, number, numberOf, post} from './dom
 /** @param board gives the board that is searched for */
 export function searchCard(board) {
   const seconds = number(20, 1, 600);
-  const status = el('p', {class: 'quiet', 'aria-live': 'polite'}, 'Proven where it is small: about 6×7 tiles of one product with one block along K, 4×4 with two, 3×3 chained. Others are improved until the time is over.');
+  const status = el('p', {class: 'quiet', 'aria-live': 'polite'}, 'Proven where it is small: about 6×7 tiles of one GEMM with one block of K, 4×4 with two, 3×3 chained. Others are improved until the time is over.');
   const start = el('button', {type: 'button', class: 'first'}, 'Find the best order');
   const cancel = el('button', {type: 'button', disabled: true}, 'Cancel');
   let id;

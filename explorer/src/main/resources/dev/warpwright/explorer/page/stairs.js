@@ -1,4 +1,4 @@
-// How a product's predicted time climbs with one of its extents: a step for each new wave.
+// How a GEMM's predicted time climbs with one of its extents: a step for each new wave.
 import {lineChart} from './charts.js';
 import {attempt, choice, count, download, el, field, get, latestOnly, number, numberOf, replace, standalone, time} from './dom.js';
 import {table} from './state.js';
@@ -48,7 +48,7 @@ export function stairsCard(asked, keep) {
   });
   const button = (text, action) => el('button', {type: 'button', onclick: () => attempt(action)}, text);
   const element = el('section', {class: 'card', 'aria-label': 'Wave staircase'}, el('h2', {}, 'Wave staircase'),
-    el('p', {class: 'quiet'}, 'Predicted: each new round of tiles costs a step, and the rate falls where a round is nearly empty. A smaller product never takes longer than a larger one, which could be padded to it.'),
+    el('p', {class: 'quiet'}, 'Predicted: each new round of tiles costs a step, and the rate falls where a round is nearly empty. A smaller GEMM never takes longer than a larger one, which could be padded to it.'),
     el('form', {class: 'content', onsubmit: event => event.preventDefault(), onchange: () => { load(); keep(); }},
       el('div', {class: 'three'}, field('M', s.m), field('N', s.n), field('K', s.k)),
       el('div', {class: 'three'}, field('Along', s.along), field('Up to', s.last), field('Tile', s.tile)),

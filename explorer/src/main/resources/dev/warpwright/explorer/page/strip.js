@@ -1,4 +1,4 @@
-// Loads per step as bars, the marker at the step that is shown; and bytes on their way between memory, L2 and multiprocessors.
+// Loads per step as bars, the marker at the step that is shown; and bytes on their way between memory, L2 and SMs.
 import {el, svg} from './dom.js';
 
 const HIGH = 44;
@@ -40,7 +40,7 @@ export class LoadStrip {
 }
 
 /**
- * Bytes between multiprocessors, L2 and memory, as profilers draw them, with a legend.
+ * Bytes between SMs, L2 and memory, as profilers draw them, with a legend.
  * @param rows [{name, guessed, fromL2, toL2, fromMemory, toMemory, hitRate}], one below the other; what is guessed is dashed
  */
 export function memoryChart(rows, write) {
@@ -70,7 +70,7 @@ export function memoryChart(rows, write) {
   const key = (cls, words) => el('span', {}, el('i', {class: `bar ${cls}`}), words);
   const both = new Set(rows.map(row => Boolean(row.guessed))).size === 2;
   return el('div', {class: 'content'}, svg('svg', {class: 'chart flows', viewBox: `0 0 ${left(2) + wide + 2} ${high + 4}`, role: 'img',
-    'aria-label': `Bytes between multiprocessors, L2 and memory: ${rows.map(r => `${r.name}: ${text(r.fromL2)} from L2, ${text(r.fromMemory)} from memory, ${text(r.toMemory)} to memory`).join('; ')}`},
+    'aria-label': `Bytes between SMs, L2 and memory: ${rows.map(r => `${r.name}: ${text(r.fromL2)} from L2, ${text(r.fromMemory)} from memory, ${text(r.toMemory)} to memory`).join('; ')}`},
     box(0, 'SMs'), box(1, 'L2'), box(2, 'memory'), parts),
   el('div', {class: 'legend'}, key('held', 'read from L2'), key('load', 'loaded from memory'), key('', 'stored'), both ? [key('guessed', 'predicted'), key('', 'measured')] : null));
 }

@@ -1,5 +1,5 @@
-// What a device really did: a row for each multiprocessor with a bar for each work item, and the grid of tiles by when
-// they began. An event is [item, block, multiprocessor, begin, end]; events come in the order in which they began.
+// What a device really did: a row for each SM with a bar for each work item, and the grid of tiles by when
+// they began. An event is [item, block, SM, begin, end]; events come in the order in which they began.
 import {count, el, replace, svg, time} from './dom.js';
 import {tiles as tilesOf} from './orders.js';
 
@@ -31,7 +31,7 @@ export function timelineCard(m) {
     paths[shade(e[0] / items)] += `M${left} ${top}h${w}v${h}h-${w}z`;
   }
   const mark = svg('rect', {class: 'chosen'});
-  const chart = svg('svg', {class: 'chart timeline', viewBox: `0 0 ${across} ${down + PAD.bottom}`, role: 'img', 'aria-label': `Timeline: ${sms.length} multiprocessors, ${events.length} work items, ${text(end)}`},
+  const chart = svg('svg', {class: 'chart timeline', viewBox: `0 0 ${across} ${down + PAD.bottom}`, role: 'img', 'aria-label': `Timeline: ${sms.length} SMs, ${events.length} work items, ${text(end)}`},
     paths.map((d, i) => svg('path', {class: `shade${i}`, d})),
     [0, 0.25, 0.5, 0.75, 1].map(part => svg('text', {x: x(part * end), y: down + 18, 'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle'}, text(part * end))),
     [0, sms.length - 1].map(i => svg('text', {x: PAD.left - 6, y: PAD.top + (i + (i ? 1 : 0.5)) * barHeight + 3, 'text-anchor': 'end'}, sms[i])),
@@ -59,7 +59,7 @@ export function timelineCard(m) {
     for (const [key, value] of Object.entries({x: left - 0.5, y: top - 0.5, width: w + 1, height: h + 1})) mark.setAttribute(key, value);
     spot.setAttribute('x', c * side);
     spot.setAttribute('y', r * side);
-    told.textContent = `Began as number ${count(i)}: tile (${r}, ${c}), number ${count(item)} of the order, block ${count(block)} on multiprocessor ${sm}, from ${text(begin)} to ${text(stop)}.`;
+    told.textContent = `Began as number ${count(i)}: tile (${r}, ${c}), number ${count(item)} of the order, block ${count(block)} on SM ${sm}, from ${text(begin)} to ${text(stop)}.`;
   };
   chart.addEventListener('pointerdown', event => {
     const frame = chart.getBoundingClientRect();
@@ -72,7 +72,7 @@ export function timelineCard(m) {
   });
   show(0);
   return el('div', {class: 'content'},
-    el('p', {class: 'quiet'}, `${count(sms.length)} multiprocessors, ${(100 * m.timeline.idle).toFixed(0)} % of their time idle; ${count(m.timeline.overtaken)} of ${count(events.length)} work items began after one that comes later in the order.`),
+    el('p', {class: 'quiet'}, `${count(sms.length)} SMs, ${(100 * m.timeline.idle).toFixed(0)} % of their time idle; ${count(m.timeline.overtaken)} of ${count(events.length)} work items began after one that comes later in the order.`),
     chart,
     el('div', {class: 'ramp', 'aria-hidden': 'true'}, el('span', {}, 'first of the order'), Array.from({length: SHADES}, (_, i) => el('i', {class: `shade${i}`})), el('span', {}, 'last')),
     el('label', {class: 'field'}, el('span', {}, 'Work item, as it began'), slider), told,
@@ -89,5 +89,5 @@ export function timelines(measurements) {
   const draw = () => replace(body, timelineCard(usable[Number(pick.value)]));
   const body = el('div', {class: 'content'});
   draw();
-  return replace(place, el('div', {class: 'row spread'}, el('h3', {}, 'Blocks by multiprocessor'), el('div', {}, pick)), body);
+  return replace(place, el('div', {class: 'row spread'}, el('h3', {}, 'Blocks by SM'), el('div', {}, pick)), body);
 }

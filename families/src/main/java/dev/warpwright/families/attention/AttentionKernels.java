@@ -57,9 +57,9 @@ public record AttentionKernels(
       Attention attention, AttentionConfig config, GpuTarget target, PassListener listener) {
     config.check(attention);
     attention.precision().check(target);
-    if (!target.hasWarpProducts()) {
+    if (!target.hasMmaSync()) {
       throw new UserError(
-          target.name() + " has no products of 16 by 8 by 16, which attention takes; use sm_80");
+          target.name() + " has no mma.sync of 16 by 8 by 16, which attention takes; use sm_80");
     }
     AttentionTiles all = new AttentionTiles(attention, config);
     String name =

@@ -94,7 +94,7 @@ public final class AttentionModel {
         attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
     double steps =
         Math.ceil(share * Math.ceilDiv(attention.keys(), config.tileKeys()) / config.splits());
-    double waves = Math.ceil((double) blocks / ((double) resident * device.multiprocessors()));
+    double waves = Math.ceil((double) blocks / ((double) resident * device.sms()));
     double partial =
         config.splits() == 1
             ? 0
@@ -120,10 +120,10 @@ public final class AttentionModel {
             * attention.type().bytes();
     // An SM with more blocks than others is the last, and one without any asks for nothing.
     double balance =
-        blocks / (device.multiprocessors() * Math.ceil((double) blocks / device.multiprocessors()));
+        blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
     double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
-    double wanted = device.dramGBs() * 1e9 / device.multiprocessors() * WAIT_MICROS * 1e-6;
-    double together = Math.min(resident, Math.ceil((double) blocks / device.multiprocessors()));
+    double wanted = device.dramGBs() * 1e9 / device.sms() * WAIT_MICROS * 1e-6;
+    double together = Math.min(resident, Math.ceil((double) blocks / device.sms()));
     double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);
     double memory =
         Math.max(bytes / MEMORY, again / (L2 * MEMORY))

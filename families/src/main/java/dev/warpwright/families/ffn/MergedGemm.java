@@ -81,8 +81,8 @@ public final class MergedGemm {
       AmpereConfig config,
       Sharing sharing,
       GpuTarget target) {
-    if (config.swapped() || config.isDivided() || config.blocks() != 0) {
-      throw new UserError("merged products have a block a tile, and are not swapped");
+    if (config.swapAb() || config.isDivided() || config.blocks() != 0) {
+      throw new UserError("GEMMs fused into one grid have a block a tile, and no swap-AB");
     }
     // The second one first: what it reads is then plainly all that the first one writes.
     StagedGemm second = tiles(s, secondNames, config);
@@ -111,8 +111,8 @@ public final class MergedGemm {
         throw new UserError(problem);
       }
     }
-    if (config.swapped() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
-      throw new UserError("merged products are in no clusters, not divided and not swapped");
+    if (config.swapAb() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
+      throw new UserError("GEMMs fused into one grid have no clusters, no split-K and no swap-AB");
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);

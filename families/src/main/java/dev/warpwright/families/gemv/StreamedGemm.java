@@ -46,7 +46,7 @@ public final class StreamedGemm {
       return threads;
     }
     if (workload.layout() != GemmWorkload.Layout.NT) {
-      return "rows are streamed along K, in which matrices lie otherwise";
+      return "rows are streamed K-major, and the matrices lie otherwise";
     }
     return workload.m() <= MOST_ROWS
         ? null
@@ -62,7 +62,7 @@ public final class StreamedGemm {
     }
     int bytes = workload.operands().bytes();
     if (c.lanesK() < 1 || 32 % c.lanesK() != 0) {
-      return String.format(Locale.ROOT, "a warp has no %d lanes along K", c.lanesK());
+      return String.format(Locale.ROOT, "a warp has no %d lanes for K", c.lanesK());
     }
     if (c.columns() < 1 || c.reads() < 1 || c.warpsK() < 1 || c.warpsN() < 1) {
       return String.format(

@@ -52,8 +52,8 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
 
   private static final double LAUNCH = 2;
 
-  public StreamedSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public StreamedSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
   }
 
   @Override
@@ -94,13 +94,13 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
     int bytes = workload.operands().bytes();
     double rows = workload.m();
     double blocks = Math.ceilDiv(workload.n(), (long) c.tileN());
-    double own = Math.ceil(blocks / multiprocessors);
+    double own = Math.ceil(blocks / sms);
     double resident = Math.min(own, resident(c));
     double waves = own / resident;
     double step = (double) c.reads() * c.slices() * 16 / bytes;
     double steps = Math.max(1, Math.ceil(workload.k() / step));
     double asked = 16.0 * c.columns() * c.reads() * c.threads();
-    double memory = own * c.tileN() * workload.k() * bytes / (DRAM_BYTES / multiprocessors);
+    double memory = own * c.tileN() * workload.k() * bytes / (DRAM_BYTES / sms);
     double l1 = asked * (1 + rows / c.columns()) / L1_BYTES;
     double math =
         rows * asked / bytes / (target.fp32PerClock() / 2.0) * (bytes == 8 ? 2 : 1)

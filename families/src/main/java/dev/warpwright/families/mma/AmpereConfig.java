@@ -15,7 +15,7 @@ import dev.warpwright.workload.GemmWorkload;
  * @param warpsN warps that share the columns
  * @param minBlocks blocks that an SM shall hold
  * @param order of the tiles
- * @param swapped whether rows of the product are columns of the result
+ * @param swapAb whether rows of the product are columns of the result
  * @param blocks that share the work, all running at once; 0 for one block a tile, or part of one
  * @param division how the steps of tiles are shared out
  */
@@ -28,7 +28,7 @@ public record AmpereConfig(
     int warpsN,
     int minBlocks,
     BlockOrder order,
-    boolean swapped,
+    boolean swapAb,
     int blocks,
     WorkDivision division) {
 
@@ -42,7 +42,7 @@ public record AmpereConfig(
       int warpsN,
       int minBlocks,
       BlockOrder order,
-      boolean swapped) {
+      boolean swapAb) {
     this(
         tileM,
         tileN,
@@ -52,7 +52,7 @@ public record AmpereConfig(
         warpsN,
         minBlocks,
         order,
-        swapped,
+        swapAb,
         0,
         new WorkDivision.Whole());
   }
@@ -60,7 +60,7 @@ public record AmpereConfig(
   /** The same with work divided in another way, by so many blocks. */
   public AmpereConfig withDivision(WorkDivision other, int newBlocks) {
     return new AmpereConfig(
-        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapped, newBlocks, other);
+        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapAb, newBlocks, other);
   }
 
   /** Whether several blocks may compute a tile. */
@@ -77,11 +77,11 @@ public record AmpereConfig(
    * Whether the rows of the product's left operand, of B where operands are swapped, lie across K.
    */
   public boolean acrossLeft(GemmWorkload.Layout layout) {
-    return swapped ? !layout.transposedB() : layout.transposedA();
+    return swapAb ? !layout.transposedB() : layout.transposedA();
   }
 
   /** Whether the right operand's rows lie across K. */
   public boolean acrossRight(GemmWorkload.Layout layout) {
-    return swapped ? layout.transposedA() : !layout.transposedB();
+    return swapAb ? layout.transposedA() : !layout.transposedB();
   }
 }

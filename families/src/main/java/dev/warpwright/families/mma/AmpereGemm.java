@@ -50,13 +50,13 @@ public final class AmpereGemm {
 
   /** One line that says why operands of this kind are not for mma.sync; null if they are. */
   public static @Nullable String operandsProblem(GemmWorkload workload, GpuTarget target) {
-    if (workload.isPitched()) {
+    if (workload.isStrided()) {
       return "rows must follow each other";
     }
     if (instruction(workload, target) == null) {
       return String.format(
           Locale.ROOT,
-          "mma.sync of %s, sums in %s, does not exist on %s",
+          "mma.sync of %s, accumulators in %s, does not exist on %s",
           workload.operands(),
           workload.precision().arithmetic(),
           target.name());
@@ -72,8 +72,8 @@ public final class AmpereGemm {
       return operands;
     }
     int bytes = workload.operands().bytes();
-    int rows = config.swapped() ? config.tileN() : config.tileM();
-    int columns = config.swapped() ? config.tileM() : config.tileN();
+    int rows = config.swapAb() ? config.tileN() : config.tileM();
+    int columns = config.swapAb() ? config.tileM() : config.tileN();
     if (config.warpsM() < 1 || config.warpsN() < 1 || config.threads() > 512) {
       return String.format(Locale.ROOT, "%d x %d warps", config.warpsM(), config.warpsN());
     }
@@ -87,10 +87,10 @@ public final class AmpereGemm {
     }
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
       return String.format(
-          Locale.ROOT, "a step of %d elements along K is no multiple of 64 bytes", config.tileK());
+          Locale.ROOT, "a step of %d elements of K is no multiple of 64 bytes", config.tileK());
     }
-    if (config.isDivided() && workload.precision().sums() != DType.F32) {
-      return "sums in "
+    if (config.isDivided() && workload.precision().accumulators() != DType.F32) {
+      return "accumulators in "
           + workload.precision().arithmetic()
           + " are not added up over several blocks";
     }
@@ -101,7 +101,8 @@ public final class AmpereGemm {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = (long) rows * columns * workload.precision().sums().bytes() / 4 / config.threads();
+    long sums =
+        (long) rows * columns * workload.precision().accumulators().bytes() / 4 / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
     long registers =
         sums
@@ -109,8 +110,8 @@ public final class AmpereGemm {
             + columns / config.warpsN() / 2
             + OTHER_REGISTERS
             + conversionRegisters(workload, config, target)
-            + staged(workload.pitchOfA() * bytes, config.tileM() * config.tileK(), config)
-            + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
+            + staged(workload.lda() * bytes, config.tileM() * config.tileK(), config)
+            + staged(workload.ldb() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
     if (registers > GpuTarget.registersOfThread(config.threads() * config.minBlocks())) {
       return String.format(
@@ -160,7 +161,7 @@ public final class AmpereGemm {
     if (problem != null) {
       throw new UserError(problem);
     }
-    PrimFunc func = workload.func(config.swapped());
+    PrimFunc func = workload.func(config.swapAb());
     Schedule s = new Schedule(func);
     StagedGemm product =
         StagedGemm.of(s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
@@ -233,7 +234,7 @@ public final class AmpereGemm {
       case E5M2 -> ada ? "mma.m16n8k32.f32.e5m2" : null;
       case TF32 -> ampere ? "mma.m16n8k8.f32.tf32" : null;
       case INT8 -> ampere ? "mma.m16n8k32.s32.s8" : null;
-      case F16_SUMS -> ampere ? "mma.m16n8k16.f16.f16" : "mma.m16n8k8.f16.f16";
+      case F16_ACCUMULATORS -> ampere ? "mma.m16n8k16.f16.f16" : "mma.m16n8k8.f16.f16";
       case F32, UINT8, F64 -> null;
     };
   }

@@ -51,8 +51,8 @@ public final class AmpereModel {
     return fitted.at(number);
   }
 
-  public Features features(GemmWorkload w, AmpereConfig c, int multiprocessors) {
-    double resident = (double) multiprocessors * c.minBlocks();
+  public Features features(GemmWorkload w, AmpereConfig c, int sms) {
+    double resident = (double) sms * c.minBlocks();
     TileGrid grid =
         new TileGrid(
             w,
@@ -63,7 +63,7 @@ public final class AmpereModel {
             1,
             c.order(),
             c.minBlocks(),
-            multiprocessors,
+            sms,
             c.blocks() > 0 ? Math.min(c.blocks(), resident) : resident,
             at(KEPT));
     TileGrid.Shares shares = grid.shares(c.division());
@@ -73,8 +73,8 @@ public final class AmpereModel {
 
     double math =
         2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / at(PER_CLOCK) / at(CLOCK) * sharing;
-    double rows = c.swapped() ? c.tileN() : c.tileM();
-    double columns = c.swapped() ? c.tileM() : c.tileN();
+    double rows = c.swapAb() ? c.tileN() : c.tileM();
+    double columns = c.swapAb() ? c.tileM() : c.tileN();
     double reading =
         (c.warpsN() * rows * gathering(bytes, c.acrossLeft(w.layout()))
                 + c.warpsM() * columns * gathering(bytes, c.acrossRight(w.layout())))
@@ -106,7 +106,7 @@ public final class AmpereModel {
         grid,
         shares,
         new TileFeatures.Kind(
-            c.stages(), c.threads() / (4 * LANES) + 1, c.blocks() > 0, c.swapped(), false),
+            c.stages(), c.threads() / (4 * LANES) + 1, c.blocks() > 0, c.swapAb(), false),
         new TileFeatures.Step(combining, math, l2, dram, reading / math),
         sums,
         predicted);

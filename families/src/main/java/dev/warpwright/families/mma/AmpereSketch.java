@@ -28,8 +28,8 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
 
   private final AmpereModel model;
 
-  public AmpereSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public AmpereSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     model = new AmpereModel(Calibration.of(target));
   }
 
@@ -45,12 +45,12 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
 
   @Override
   protected Features features(AmpereConfig config) {
-    return model.features(workload, config, multiprocessors);
+    return model.features(workload, config, sms);
   }
 
   @Override
   protected Features features(AmpereConfig config, Calibration calibration) {
-    return new AmpereModel(calibration).features(workload, config, multiprocessors);
+    return new AmpereModel(calibration).features(workload, config, sms);
   }
 
   @Override
@@ -79,7 +79,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
             minBlocks,
             BlockOrder.parse(order),
             workload.layout() == GemmWorkload.Layout.TT);
-    int workers = multiprocessors * minBlocks;
+    int workers = sms * minBlocks;
     List<String> divisions =
         Divisions.of(
             workload.batch().count()
@@ -87,7 +87,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
                 * Math.ceilDiv(workload.n(), tileN),
             Math.ceilDiv(workload.k(), tileK),
             workers);
-    if (divisions.size() == 1 || workload.precision().sums() != DType.F32) {
+    if (divisions.size() == 1 || workload.precision().accumulators() != DType.F32) {
       return whole;
     }
     WorkDivision division = WorkDivision.parse(d.choose("division", divisions));

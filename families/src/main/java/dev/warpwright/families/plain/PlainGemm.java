@@ -36,7 +36,9 @@ public final class PlainGemm {
     }
     // A thread that adds up in f32 is more precise, and no slower.
     PrimFunc func =
-        (workload.precision() == Precision.F16_SUMS ? workload.with(Precision.F16) : workload)
+        (workload.precision() == Precision.F16_ACCUMULATORS
+                ? workload.with(Precision.F16)
+                : workload)
             .func();
     Schedule s = new Schedule(func);
     BlockRef sums = s.block("acc");

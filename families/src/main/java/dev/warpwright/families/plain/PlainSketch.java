@@ -26,8 +26,8 @@ public final class PlainSketch extends GemmSketch<PlainSketch.Block> {
   /** The results of a block of threads. */
   public record Block(int rows, int columns) {}
 
-  public PlainSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public PlainSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
   }
 
   @Override

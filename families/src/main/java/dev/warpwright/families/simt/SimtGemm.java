@@ -49,7 +49,7 @@ public final class SimtGemm {
     if (workload.epilogue().glu()) {
       return "gated linear units are computed on tensor cores only";
     }
-    if (workload.isPitched()) {
+    if (workload.isStrided()) {
       return "rows must follow each other";
     }
     // Exact products of f32 will do where rounded ones were asked for.
@@ -87,7 +87,11 @@ public final class SimtGemm {
     }
     if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
       return String.format(
-          Locale.ROOT, "%d x %d sums of a thread are no groups of %d", c.rows(), c.columns(), run);
+          Locale.ROOT,
+          "%d x %d accumulators of a thread are no groups of %d",
+          c.rows(),
+          c.columns(),
+          run);
     }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
       return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
@@ -104,10 +108,10 @@ public final class SimtGemm {
     }
     if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
       return String.format(
-          Locale.ROOT, "%d products of a thread in a step of %d", c.sums(), c.tileK());
+          Locale.ROOT, "%d multiply-adds of a thread in a step of %d", c.sums(), c.tileK());
     }
     if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
-      return "tiles along K of matrices that do not lie so";
+      return "K-major tiles of matrices that do not lie so";
     }
     int reads = c.tileK() / Math.max(1, c.slices()) / (c.alongK() ? run : 1);
     if (!divides(c.slices(), c.tileK())
@@ -129,7 +133,8 @@ public final class SimtGemm {
           Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
     }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
-      return String.format(Locale.ROOT, "%d sums of a thread in %d slices", c.sums(), c.slices());
+      return String.format(
+          Locale.ROOT, "%d accumulators of a thread in %d slices", c.sums(), c.slices());
     }
     if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
       return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
@@ -240,7 +245,7 @@ public final class SimtGemm {
   public static LoopRef tiles(
       Schedule s, StagedGemm.Names names, GemmWorkload workload, SimtConfig config) {
     if (config.parts() > 1 || config.panel() > 1) {
-      throw new UserError("tiles of several products are whole, and in an order of their own");
+      throw new UserError("tiles of several GEMMs are whole, and in an order of their own");
     }
     List<LoopRef> tiles = new ArrayList<>();
     build(

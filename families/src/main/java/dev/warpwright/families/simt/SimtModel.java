@@ -48,15 +48,15 @@ public final class SimtModel {
     return fitted.at(number);
   }
 
-  public Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
+  public Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int sms) {
     int bytes = w.operands().bytes();
     int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
     double tiles = tilesM * tilesN * c.parts();
     double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK() * c.parts()));
-    double slots = (double) multiprocessors * c.minBlocks();
-    double own = Math.ceil(tiles / multiprocessors);
+    double slots = (double) sms * c.minBlocks();
+    double own = Math.ceil(tiles / sms);
     double resident = Math.min(own, c.minBlocks());
     // Blocks start when others end, so that the last ones need not be a whole wave.
     double waves = own / resident;

@@ -43,8 +43,8 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
 
   private final SimtModel model;
 
-  public SimtSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public SimtSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     model = new SimtModel(Calibration.of(target));
   }
 
@@ -55,12 +55,12 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
 
   @Override
   protected Features features(SimtConfig config) {
-    return model.features(workload, config, target, multiprocessors);
+    return model.features(workload, config, target, sms);
   }
 
   @Override
   protected Features features(SimtConfig config, Calibration calibration) {
-    return new SimtModel(calibration).features(workload, config, target, multiprocessors);
+    return new SimtModel(calibration).features(workload, config, target, sms);
   }
 
   @Override
@@ -130,7 +130,7 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
     long rows = Math.ceilDiv(workload.m(), (long) whole.tileM());
     long tiles = rows * Math.ceilDiv(workload.n(), (long) whole.tileN());
     long steps = Math.ceilDiv(workload.k(), (long) whole.tileK());
-    long atOnce = (long) multiprocessors * whole.minBlocks();
+    long atOnce = (long) sms * whole.minBlocks();
     int parts =
         number(
             d,

@@ -58,25 +58,25 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
 
   private final Engine engine;
 
-  private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     this.engine = engine;
   }
 
   /** A sketch for each kind of arithmetic that can compute a product on a target. */
-  static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+  static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int sms) {
     List<GemmSketch<?>> sketches = new ArrayList<>();
     if (workload.k() == 0 || workload.epilogue().glu()) {
       return sketches;
     }
     if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
-      sketches.add(new FreeSketch(Engine.WGMMA, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.WGMMA, workload, target, sms));
     }
     if (AmpereGemm.operandsProblem(workload, target) == null) {
-      sketches.add(new FreeSketch(Engine.MMA, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.MMA, workload, target, sms));
     }
     if (SimtGemm.operandsProblem(workload) == null) {
-      sketches.add(new FreeSketch(Engine.SIMT, workload, target, multiprocessors));
+      sketches.add(new FreeSketch(Engine.SIMT, workload, target, sms));
     }
     return sketches;
   }
@@ -115,7 +115,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
 
   private Made wgmma(Decisions d) {
     int bytes = workload.operands().bytes();
-    boolean swapped = d.choose("swapped");
+    boolean swapAb = d.choose("swapped");
     // Of the instruction: its rows are a warpgroup's, its columns go in steps of 8.
     int rows = number(d, "rows", steps(64, 256, 64));
     int columns = number(d, "columns", steps(8, 256, 8));
@@ -128,11 +128,11 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     boolean persistent = d.choose("persistent");
     BlockOrder order = order(d);
     int cluster = clusterM * clusterN;
-    int blocks = persistent ? multiprocessors * minBlocks / cluster * cluster : 0;
+    int blocks = persistent ? sms * minBlocks / cluster * cluster : 0;
     HopperConfig config =
         new HopperConfig(
-            swapped ? columns : rows,
-            swapped ? rows : columns,
+            swapAb ? columns : rows,
+            swapAb ? rows : columns,
             tileK,
             stages,
             consumers,
@@ -141,7 +141,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             persistent ? order : new BlockOrder.Row(),
             blocks,
             minBlocks,
-            swapped);
+            swapAb);
     check(HopperLimits.problem(workload, config));
     return new Made(
         features(
@@ -153,10 +153,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks,
             persistent,
             cluster,
-            swapped,
-            new HopperModel(Calibration.of(target))
-                .features(workload, config, multiprocessors)
-                .predictedUs()),
+            swapAb,
+            new HopperModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
         () -> HopperGemm.schedule(workload, config));
   }
 
@@ -169,9 +167,9 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     int tileK = number(d, "tileK", steps(64 / bytes, 256 / bytes, 64 / bytes));
     int stages = number(d, "stages", steps(2, 8, 1));
     int minBlocks = number(d, "minBlocks", steps(1, 6, 1));
-    boolean swapped = d.choose("swapped");
+    boolean swapAb = d.choose("swapped");
     AmpereConfig config =
-        new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapped);
+        new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapAb);
     check(AmpereGemm.problem(workload, config, target));
     return new Made(
         features(
@@ -183,10 +181,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks,
             false,
             1,
-            swapped,
-            new AmpereModel(Calibration.of(target))
-                .features(workload, config, multiprocessors)
-                .predictedUs()),
+            swapAb,
+            new AmpereModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
         () -> AmpereGemm.schedule(workload, config, target));
   }
 
@@ -231,7 +227,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             1,
             false,
             new SimtModel(Calibration.of(target))
-                .features(workload, config, target, multiprocessors)
+                .features(workload, config, target, sms)
                 .predictedUs()),
         () -> SimtGemm.schedule(workload, config, target));
   }
@@ -245,7 +241,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
       int minBlocks,
       boolean persistent,
       int cluster,
-      boolean swapped,
+      boolean swapAb,
       double predictedUs) {
     return new Features(
         FEATURES,
@@ -259,7 +255,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
           minBlocks,
           persistent ? 1 : 0,
           cluster,
-          swapped ? 1 : 0,
+          swapAb ? 1 : 0,
           Math.log(predictedUs)
         },
         predictedUs);

@@ -43,11 +43,11 @@ public final class GemmSpace {
   /**
    * The space of all families that can compute it.
    *
-   * @param multiprocessors of the device, which persistent kernels fill
+   * @param sms of the device, which persistent kernels fill
    * @throws UserError if none can, as no family of single threads has both columns of a gate
    */
-  public static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    List<GemmSketch<?>> sketches = sketches(workload, target, multiprocessors);
+  public static Space of(GemmWorkload workload, GpuTarget target, int sms) {
+    List<GemmSketch<?>> sketches = sketches(workload, target, sms);
     if (sketches.isEmpty()) {
       throw new UserError(
           String.format(Locale.ROOT, "no kernel computes %s on %s", workload.key(), target.name()));
@@ -58,12 +58,11 @@ public final class GemmSpace {
   /**
    * The space that no experience has narrowed: all that rules allow.
    *
-   * @param multiprocessors of the device, which persistent kernels fill
+   * @param sms of the device, which persistent kernels fill
    * @throws UserError if there is none for the product
    */
-  public static Space free(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    List<GemmSketch<?>> sketches =
-        FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors);
+  public static Space free(GemmWorkload workload, GpuTarget target, int sms) {
+    List<GemmSketch<?>> sketches = FreeSketch.all(workload.withVectorsAlongK(), target, sms);
     if (sketches.isEmpty()) {
       throw new UserError(
           String.format(
@@ -76,11 +75,8 @@ public final class GemmSpace {
   }
 
   /** The space that a point is of, as its first decision tells. */
-  public static Space of(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
-    return isFree(point)
-        ? free(workload, target, multiprocessors)
-        : of(workload, target, multiprocessors);
+  public static Space of(GemmWorkload workload, GpuTarget target, int sms, Point point) {
+    return isFree(point) ? free(workload, target, sms) : of(workload, target, sms);
   }
 
   private static boolean isFree(Point point) {
@@ -94,8 +90,8 @@ public final class GemmSpace {
    * @throws UserError if the point has no kernel
    */
   public static ScheduledGemm schedule(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
-    GemmSketch<?> sketch = sketch(workload, target, multiprocessors, point);
+      GemmWorkload workload, GpuTarget target, int sms, Point point) {
+    GemmSketch<?> sketch = sketch(workload, target, sms, point);
     try {
       return sketch.schedule(decided(point));
     } catch (Rejected e) {
@@ -117,14 +113,14 @@ public final class GemmSpace {
    * @throws UserError if there is none for the product
    */
   public static GemmSketch<?> sketch(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
+      GemmWorkload workload, GpuTarget target, int sms, Point point) {
     List<GemmSketch<?>> sketches =
         isFree(point)
-            ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
+            ? FreeSketch.all(workload.withVectorsAlongK(), target, sms)
             : PlainSketch.NAME.equals(point.option(Space.SKETCH))
                 // The last resort, which need not be in the space.
-                ? List.of(new PlainSketch(workload.withVectorsAlongK(), target, multiprocessors))
-                : sketches(workload, target, multiprocessors);
+                ? List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms))
+                : sketches(workload, target, sms);
     return sketches.stream()
         .filter(sketch -> sketch.name().equals(point.option(Space.SKETCH)))
         .findFirst()
@@ -132,9 +128,8 @@ public final class GemmSpace {
             () -> new UserError(point + ": there is no such family for " + workload.key()));
   }
 
-  private static List<GemmSketch<?>> sketches(
-      GemmWorkload product, GpuTarget target, int multiprocessors) {
-    return sketches(FAMILIES, BESIDE, product, target, multiprocessors);
+  private static List<GemmSketch<?>> sketches(GemmWorkload product, GpuTarget target, int sms) {
+    return sketches(FAMILIES, BESIDE, product, target, sms);
   }
 
   /** The sketches of the first family that supports a GEMM, and of those beside it that do. */
@@ -143,12 +138,12 @@ public final class GemmSpace {
       List<KernelFamily> beside,
       GemmWorkload product,
       GpuTarget target,
-      int multiprocessors) {
+      int sms) {
     GemmWorkload workload = product.withVectorsAlongK();
     return Stream.concat(
             families.stream().filter(f -> f.supports(workload, target)).limit(1),
             beside.stream().filter(f -> f.supports(workload, target)))
-        .<GemmSketch<?>>map(f -> f.sketch(workload, target, multiprocessors))
+        .<GemmSketch<?>>map(f -> f.sketch(workload, target, sms))
         .toList();
   }
 }

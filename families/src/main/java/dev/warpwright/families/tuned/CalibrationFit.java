@@ -101,8 +101,7 @@ public final class CalibrationFit {
         Space space =
             spaces.computeIfAbsent(
                 record.workload(),
-                key ->
-                    GemmSpace.of(GemmWorkload.of(key), device.target(), device.multiprocessors()));
+                key -> GemmSpace.of(GemmWorkload.of(key), device.target(), device.sms()));
         Space.Drawn drawn = space.replay(record.point());
         if (drawn.candidate() != null && drawn.point().agrees(record.point())) {
           usable.add(record);
@@ -121,7 +120,7 @@ public final class CalibrationFit {
                   GemmSpace.sketch(
                       GemmWorkload.of(record.workload()),
                       device.target(),
-                      device.multiprocessors(),
+                      device.sms(),
                       record.point()),
                   record.point(),
                   micros,

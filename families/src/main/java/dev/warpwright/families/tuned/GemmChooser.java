@@ -71,7 +71,7 @@ public final class GemmChooser {
    * @param here the device, by whose name records are found, those of other devices after, and what
    *     a record must agree with to count as tuned; null if there is no such device here
    */
-  public record Where(GpuTarget target, @Nullable Environment here, int multiprocessors) {}
+  public record Where(GpuTarget target, @Nullable Environment here, int sms) {}
 
   /** A chooser; {@code check} is empty to take what has not been compiled. */
   public GemmChooser(
@@ -199,14 +199,12 @@ public final class GemmChooser {
   /** All choices, those of the first turn first; the model is asked when it is needed. */
   private List<Turn> turns(GemmWorkload workload, boolean untuned) {
     GpuTarget target = where.target();
-    int multiprocessors = where.multiprocessors();
+    int sms = where.sms();
     List<TunedGemm> modelled = new ArrayList<>();
     List<Turn> turns = new ArrayList<>();
     if (!untuned) {
       turns.add(
-          new Turn(
-              ALL,
-              () -> TunedGemm.measured(workload, target, where.here(), multiprocessors, database)));
+          new Turn(ALL, () -> TunedGemm.measured(workload, target, where.here(), sms, database)));
     }
     turns.add(
         Turn.of(
@@ -214,8 +212,8 @@ public final class GemmChooser {
             () -> {
               modelled.addAll(
                   untuned
-                      ? untuned(GemmRanking.of(GemmSpace.of(workload, target, multiprocessors)))
-                      : TunedGemm.modelled(workload, target, multiprocessors, database));
+                      ? untuned(GemmRanking.of(GemmSpace.of(workload, target, sms)))
+                      : TunedGemm.modelled(workload, target, sms, database));
               return modelled;
             }));
     turns.add(
@@ -225,8 +223,7 @@ public final class GemmChooser {
                 untuned(
                     GemmRanking.smallestFirst(
                         modelled.stream().map(TunedGemm::candidate).toList()))));
-    Space plain =
-        new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, multiprocessors)));
+    Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms)));
     turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
     return turns;
   }

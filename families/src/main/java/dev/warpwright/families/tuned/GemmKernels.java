@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GemmKernels implements AutoCloseable {
   private final GpuTarget target;
-  private final int multiprocessors;
+  private final int sms;
   private final KnownRecords database;
   private final GemmChooser chooser;
 
@@ -36,17 +36,12 @@ public final class GemmKernels implements AutoCloseable {
       KnownRecords database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
-    this(
-        where.target(),
-        where.multiprocessors(),
-        database,
-        new GemmChooser(where, database, check, rejected));
+    this(where.target(), where.sms(), database, new GemmChooser(where, database, check, rejected));
   }
 
-  private GemmKernels(
-      GpuTarget target, int multiprocessors, KnownRecords database, GemmChooser chooser) {
+  private GemmKernels(GpuTarget target, int sms, KnownRecords database, GemmChooser chooser) {
     this.target = target;
-    this.multiprocessors = multiprocessors;
+    this.sms = sms;
     this.database = database;
     this.chooser = chooser;
   }
@@ -61,8 +56,8 @@ public final class GemmKernels implements AutoCloseable {
    * @param here its name, by which records are found, and what they must agree with to count as
    *     tuned; what is blank is not compared
    */
-  public static GemmKernels of(GpuTarget target, Environment here, int multiprocessors) {
-    return of(new GemmChooser.Where(target, here, multiprocessors), KernelCheck.system());
+  public static GemmKernels of(GpuTarget target, Environment here, int sms) {
+    return of(new GemmChooser.Where(target, here, sms), KernelCheck.system());
   }
 
   /**
@@ -90,7 +85,7 @@ public final class GemmKernels implements AutoCloseable {
 
   /** The same, but what was measured with the source of today is not compiled. */
   public GemmKernels trusting() {
-    return new GemmKernels(target, multiprocessors, database, chooser.trusting());
+    return new GemmKernels(target, sms, database, chooser.trusting());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
@@ -114,8 +109,8 @@ public final class GemmKernels implements AutoCloseable {
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {
-    int multiprocessors = DeviceCatalogue.multiprocessors(target);
-    return new GemmChooser.Where(target, null, multiprocessors);
+    int sms = DeviceCatalogue.sms(target);
+    return new GemmChooser.Where(target, null, sms);
   }
 
   /**
@@ -175,7 +170,7 @@ public final class GemmKernels implements AutoCloseable {
   public Found require(GemmWorkload workload) {
     TunedGemm best = chooser.choose(workload);
     return new Found(
-        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
+        GemmSpace.schedule(workload, target, sms, best.candidate().point()),
         best.origin(),
         best.candidate().point(),
         best.candidate().features().predictedUs());
@@ -192,14 +187,14 @@ public final class GemmKernels implements AutoCloseable {
   /** What is expected of a GEMM's kernel; empty if no family computes it. */
   public Optional<Expected> expect(GemmWorkload workload) {
     try {
-      Candidate best = GemmRanking.of(GemmSpace.of(workload, target, multiprocessors)).getFirst();
+      Candidate best = GemmRanking.of(GemmSpace.of(workload, target, sms)).getFirst();
       Point point = best.point();
       double tiles =
           Math.ceilDiv(workload.m(), number(point, "tileM"))
               * (double) Math.ceilDiv(workload.n(), number(point, "tileN"));
       int parts = "parts:2".equals(point.option("division")) ? 2 : 1;
       double blocks = tiles * parts / Math.max(1, number(point, "minBlocks"));
-      return Optional.of(new Expected(best.features().predictedUs(), blocks / multiprocessors));
+      return Optional.of(new Expected(best.features().predictedUs(), blocks / sms));
     } catch (UserError | Rejected e) {
       return Optional.empty();
     }

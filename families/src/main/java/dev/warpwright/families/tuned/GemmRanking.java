@@ -54,7 +54,7 @@ final class GemmRanking {
     Candidate best =
         tops.stream()
             .min(FASTER)
-            .orElseThrow(() -> new UserError("no family has a kernel for this product"));
+            .orElseThrow(() -> new UserError("no family has a kernel for this GEMM"));
     seen.addAll(samples);
     seen.sort(FASTER);
     Map<Point, Candidate> ranked = new LinkedHashMap<>();

@@ -34,8 +34,8 @@ public final class RecordCheck {
    * space any more.
    */
   public static Optional<Candidate> candidate(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
-    Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, point).replay(point);
+      GemmWorkload workload, GpuTarget target, int sms, Point point) {
+    Space.Drawn drawn = GemmSpace.of(workload, target, sms, point).replay(point);
     return drawn.candidate() != null && drawn.point().agrees(point)
         ? Optional.of(drawn.candidate())
         : Optional.empty();

@@ -67,8 +67,8 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
    * @throws UserError if no family of kernels computes the product
    */
   static List<TunedGemm> modelled(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, KnownRecords database) {
-    Space space = GemmSpace.of(workload, target, multiprocessors);
+      GemmWorkload workload, GpuTarget target, int sms, KnownRecords database) {
+    Space space = GemmSpace.of(workload, target, sms);
     List<Candidate> untuned = GemmRanking.of(space);
     List<TunedGemm> all = new ArrayList<>();
     transferred(workload, target, space, database, untuned.getFirst())
@@ -87,7 +87,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       GemmWorkload workload,
       GpuTarget target,
       @Nullable Environment here,
-      int multiprocessors,
+      int sms,
       KnownRecords database) {
     Optional<TuningRecord> best =
         database.best(workload.key(), target.name(), here == null ? "" : here.device());
@@ -109,7 +109,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
         .forEach(record -> fastest.putIfAbsent(record.point(), record));
     return List.copyOf(fastest.values()).stream()
         .limit(MEASURED)
-        .flatMap(record -> recorded(workload, target, here, multiprocessors, record).stream());
+        .flatMap(record -> recorded(workload, target, here, sms, record).stream());
   }
 
   /** The kernel of a record, if its decisions are still a point of the space. */
@@ -117,9 +117,9 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       GemmWorkload workload,
       GpuTarget target,
       @Nullable Environment here,
-      int multiprocessors,
+      int sms,
       TuningRecord record) {
-    return RecordCheck.candidate(workload, target, multiprocessors, record.point())
+    return RecordCheck.candidate(workload, target, sms, record.point())
         .map(
             candidate -> {
               String untested = RecordCheck.untested(record, candidate, target, here);

@@ -17,7 +17,7 @@ import dev.warpwright.ir.order.WorkDivision;
  * @param blocks that share the tiles, all running at once; 0 for one block a tile, in which case
  *     {@code order} is row
  * @param minBlocks blocks that an SM shall hold
- * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
+ * @param swapAb whether the columns of a warpgroup's product are rows of the result: for few rows
  * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
  *     except for two parts: those of a tile are then for two blocks of a cluster
  * @param direct whether results go from registers to global memory, not through shared memory
@@ -33,7 +33,7 @@ public record HopperConfig(
     BlockOrder order,
     int blocks,
     int minBlocks,
-    boolean swapped,
+    boolean swapAb,
     WorkDivision division,
     boolean direct) {
 
@@ -49,7 +49,7 @@ public record HopperConfig(
       BlockOrder order,
       int blocks,
       int minBlocks,
-      boolean swapped) {
+      boolean swapAb) {
     this(
         tileM,
         tileN,
@@ -61,7 +61,7 @@ public record HopperConfig(
         order,
         blocks,
         minBlocks,
-        swapped,
+        swapAb,
         new WorkDivision.Whole(),
         false);
   }
@@ -76,7 +76,7 @@ public record HopperConfig(
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
         tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, division, direct);
+        swapAb, division, direct);
   }
 
   /** The same with clusters of another shape. */
@@ -92,7 +92,7 @@ public record HopperConfig(
         order,
         blocks,
         minBlocks,
-        swapped,
+        swapAb,
         division,
         direct);
   }
@@ -111,13 +111,13 @@ public record HopperConfig(
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, other, direct);
+        swapAb, other, direct);
   }
 
   /** The same with results straight from registers. */
   public HopperConfig fromRegisters() {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, division, true);
+        swapAb, division, true);
   }
 }

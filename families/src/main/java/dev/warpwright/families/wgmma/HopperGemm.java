@@ -34,7 +34,7 @@ public final class HopperGemm {
     if (problem != null) {
       throw new UserError(problem);
     }
-    return schedule(workload.func(config.swapped()), workload, config);
+    return schedule(workload.func(config.swapAb()), workload, config);
   }
 
   /** The same for another computation of the workload's shape. */
@@ -110,13 +110,13 @@ public final class HopperGemm {
   /** The matrix instruction: as many columns as the tile, or rows where operands are swapped. */
   public static String instruction(GemmWorkload workload, HopperConfig config) {
     GemmWorkload.Layout layout = workload.layout();
-    boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
-    boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
-    DType sums = workload.precision().sums();
+    boolean alongRows = config.swapAb() ? !layout.transposedB() : layout.transposedA();
+    boolean alongColumns = config.swapAb() ? layout.transposedA() : !layout.transposedB();
+    DType sums = workload.precision().accumulators();
     return String.format(
         Locale.ROOT,
         "wgmma.m64n%dk%d.%s.%s%s%s",
-        config.swapped() ? config.tileM() : config.tileN(),
+        config.swapAb() ? config.tileM() : config.tileN(),
         32 / workload.operands().bytes(),
         sums == DType.I32 ? "s32" : sums.text(),
         HopperLimits.instructionType(workload),

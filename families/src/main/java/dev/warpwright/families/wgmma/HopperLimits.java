@@ -32,9 +32,9 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     boolean alongColumns =
-        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
-    int productRows = config.swapped() ? config.tileN() : config.tileM();
-    int productColumns = config.swapped() ? config.tileM() : config.tileN();
+        config.swapAb() ? workload.layout().transposedA() : !workload.layout().transposedB();
+    int productRows = config.swapAb() ? config.tileN() : config.tileM();
+    int productColumns = config.swapAb() ? config.tileM() : config.tileN();
     if (config.consumers() < 1 || config.consumers() > 4) {
       return config.consumers() + " consumer warpgroups; a block has 1 to 4";
     }
@@ -46,11 +46,11 @@ public final class HopperLimits {
           config.consumers());
     }
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
-      return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
+      return productColumns + " columns of a wgmma; 8 to 256 in steps of 8 are possible";
     }
     if (workload.operands() == DType.I8 && productColumns > 32 && productColumns % 16 != 0) {
       return productColumns
-          + " columns of a product of bytes; from 32 on multiples of 16 are possible";
+          + " columns of a wgmma in int8; from 32 on multiples of 16 are possible";
     }
     if (alongColumns && productColumns % 16 != 0) {
       return productColumns
@@ -61,18 +61,18 @@ public final class HopperLimits {
           + " columns of a gated linear unit's tile; multiples of 16 are possible";
     }
     if (productRows > 256) {
-      return productRows + " rows of a tile; a bulk copy moves at most 256";
+      return productRows + " rows of a tile; a TMA copy moves at most 256";
     }
     if (config.tileK() < 32 / bytes || config.tileK() * bytes % 32 != 0) {
       return String.format(
-          Locale.ROOT, "a step of %d elements along K is no multiple of 32 bytes", config.tileK());
+          Locale.ROOT, "a step of %d elements of K is no multiple of 32 bytes", config.tileK());
     }
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = sumRegisters(workload, config);
+    long sums = accumulatorRegisters(workload, config);
     if (sums > MAX_SUMS) {
-      return "sums of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
+      return "accumulators of " + sums + " registers of a thread, at most " + MAX_SUMS + " fit";
     }
     if (config.isPaired()) {
       String pair = pairProblem(workload, config);
@@ -82,8 +82,8 @@ public final class HopperLimits {
     } else if (config.isDivided() && config.blocks() == 0) {
       return String.format(
           Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
-    } else if (config.isDivided() && workload.precision() == Precision.F16_SUMS) {
-      return "sums in f16 are not added up over several blocks";
+    } else if (config.isDivided() && workload.precision() == Precision.F16_ACCUMULATORS) {
+      return "accumulators in f16 are not added up over several blocks";
     }
     String cluster = cluster(workload, config);
     if (cluster != null) {
@@ -93,9 +93,9 @@ public final class HopperLimits {
   }
 
   /** Registers of a consumer thread that hold sums. */
-  public static long sumRegisters(GemmWorkload workload, HopperConfig config) {
+  public static long accumulatorRegisters(GemmWorkload workload, HopperConfig config) {
     long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
-    return Math.ceilDiv(elements * workload.precision().sums().bytes(), 4);
+    return Math.ceilDiv(elements * workload.precision().accumulators().bytes(), 4);
   }
 
   /**
@@ -112,13 +112,13 @@ public final class HopperLimits {
 
   private static @Nullable String alignmentProblem(GemmWorkload workload) {
     int bytes = workload.operands().bytes();
-    long rowOfA = workload.pitchOfA() * bytes;
-    long rowOfB = workload.pitchOfB() * bytes;
+    long rowOfA = workload.lda() * bytes;
+    long rowOfB = workload.ldb() * bytes;
     Batch.Strides strides = workload.batch().strides();
     if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
       return String.format(
           Locale.ROOT,
-          "products' matrices %d and %d bytes apart: bulk copies need multiples of 16",
+          "GEMMs' matrices %d and %d bytes apart: TMA copies need multiples of 16",
           strides.a() * bytes,
           strides.b() * bytes);
     }
@@ -126,7 +126,7 @@ public final class HopperLimits {
         ? null
         : String.format(
             Locale.ROOT,
-            "rows of %d and %d bytes: bulk copies need multiples of 16",
+            "rows of %d and %d bytes: TMA copies need multiples of 16",
             rowOfA,
             rowOfB);
   }
@@ -136,27 +136,27 @@ public final class HopperLimits {
     if (instructionType(workload) == null) {
       return String.format(
           Locale.ROOT,
-          "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s",
+          "wgmma takes bf16, f16, tf32, 8-bit floats and int8, not %s in %s",
           workload.operands().text(),
           workload.precision().arithmetic());
     }
     if (workload.k() == 0) {
-      return "sums of no products";
+      return "K = 0: there is nothing to accumulate";
     }
     int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
     if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
-      return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
+      return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
     }
     // Threads copy dense matrices only.
-    return workload.isPitched() ? alignmentProblem(workload) : null;
+    return workload.isStrided() ? alignmentProblem(workload) : null;
   }
 
   /** The type in an instruction's name; null if there is none. */
   static @Nullable String instructionType(GemmWorkload workload) {
     return switch (workload.precision()) {
       case BF16 -> "bf16";
-      case F16, F16_SUMS -> "f16";
+      case F16, F16_ACCUMULATORS -> "f16";
       case E4M3 -> "e4m3";
       case E5M2 -> "e5m2";
       case TF32 -> "tf32";
@@ -188,9 +188,11 @@ public final class HopperLimits {
     if (workload.k() <= config.tileK()) {
       return "one step is not for two blocks";
     }
-    return workload.precision().sums() == DType.F32
+    return workload.precision().accumulators() == DType.F32
         ? null
-        : "sums in " + workload.precision().arithmetic() + " are not added up over several blocks";
+        : "accumulators in "
+            + workload.precision().arithmetic()
+            + " are not added up over several blocks";
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
@@ -230,7 +232,7 @@ public final class HopperLimits {
         && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
       return String.format(
           Locale.ROOT,
-          "clusters of %d tiles do not divide the tiles of a product of the batch",
+          "clusters of %d tiles do not divide the tiles of a GEMM of the batch",
           config.clusterM());
     }
     boolean fits =
@@ -263,9 +265,9 @@ public final class HopperLimits {
 
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapped()
+    if (config.swapAb()
         || config.direct()
-        || workload.pitchOfC() * bytes % 16 != 0
+        || workload.ldc() * bytes % 16 != 0
         || workload.resultColumns() * bytes % 16 != 0) {
       return 0;
     }

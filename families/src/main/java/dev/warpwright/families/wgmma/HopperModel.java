@@ -87,8 +87,8 @@ public final class HopperModel {
     return fitted.at(number);
   }
 
-  public Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
-    TileGrid grid = grid(w, c, multiprocessors);
+  public Features features(GemmWorkload w, HopperConfig c, int sms) {
+    TileGrid grid = grid(w, c, sms);
     TileGrid.Shares shares = c.isPaired() ? grid.parts(2) : grid.shares(c.division());
     double cluster = log(c.clusterM() * c.clusterN());
     double sharing = grid.sharing(shares.items());
@@ -119,7 +119,7 @@ public final class HopperModel {
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART);
     }
-    double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * multiprocessors);
+    double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
         at(LATENCY)
@@ -134,14 +134,14 @@ public final class HopperModel {
     return TileFeatures.of(
         grid,
         shares,
-        new TileFeatures.Kind(c.stages(), c.consumers(), c.blocks() > 0, c.swapped(), c.direct()),
+        new TileFeatures.Kind(c.stages(), c.consumers(), c.blocks() > 0, c.swapAb(), c.direct()),
         new TileFeatures.Step(combining, math, l2, dram, 0),
-        (double) HopperLimits.sumRegisters(w, c),
+        (double) HopperLimits.accumulatorRegisters(w, c),
         predicted);
   }
 
-  private TileGrid grid(GemmWorkload w, HopperConfig c, int multiprocessors) {
-    double reached = Math.floor(multiprocessors * reached(c.clusterM() * c.clusterN()));
+  private TileGrid grid(GemmWorkload w, HopperConfig c, int sms) {
+    double reached = Math.floor(sms * reached(c.clusterM() * c.clusterN()));
     double slots = reached * c.minBlocks();
     return new TileGrid(
         w,
@@ -168,8 +168,8 @@ public final class HopperModel {
 
   /** Microseconds of a step's instructions: they multiply, and read both operands for it. */
   private double math(GemmWorkload w, HopperConfig c) {
-    double rows = c.swapped() ? c.tileN() : c.tileM();
-    double columns = c.swapped() ? c.tileM() : c.tileN();
+    double rows = c.swapAb() ? c.tileN() : c.tileM();
+    double columns = c.swapAb() ? c.tileM() : c.tileN();
     double instructions =
         rows / INSTRUCTION_ROWS * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES;
     double read = (INSTRUCTION_ROWS + columns) * INSTRUCTION_BYTES / at(SHARED_BYTES);
@@ -180,8 +180,8 @@ public final class HopperModel {
   private double asked(TileGrid grid) {
     GemmWorkload w = grid.workload();
     int bytes = w.operands().bytes();
-    return (grid.tileM() * grid.insideM() / grid.clusterN() * slowed(w.pitchOfA() * bytes)
-            + grid.tileN() * grid.insideN() / grid.clusterM() * slowed(w.pitchOfB() * bytes))
+    return (grid.tileM() * grid.insideM() / grid.clusterN() * slowed(w.lda() * bytes)
+            + grid.tileN() * grid.insideN() / grid.clusterM() * slowed(w.ldb() * bytes))
         * grid.tileK()
         * bytes;
   }
@@ -193,7 +193,7 @@ public final class HopperModel {
   /** What TMA copies of rows outside of the matrices come to, in bytes of rows inside. */
   private double outside(TileGrid grid) {
     GemmWorkload w = grid.workload();
-    return ThreadCopies.isBulk(w)
+    return ThreadCopies.isTma(w)
         ? at(OUTSIDE)
             * (grid.tileM() * (1 - grid.insideM()) + grid.tileN() * (1 - grid.insideN()))
             * grid.tileK()
@@ -203,7 +203,7 @@ public final class HopperModel {
 
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
-    if (ThreadCopies.isBulk(w)) {
+    if (ThreadCopies.isTma(w)) {
       return 0;
     }
     ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP);
@@ -228,7 +228,7 @@ public final class HopperModel {
 
   /** Whether rows begin inside of the lines of the cache. */
   static boolean isRagged(GemmWorkload w) {
-    return (w.pitchOfA() | w.pitchOfB()) * w.operands().bytes() % TileGrid.LINE != 0;
+    return (w.lda() | w.ldb()) * w.operands().bytes() % TileGrid.LINE != 0;
   }
 
   /** Microseconds from the last product of a tile to its result in memory. */
@@ -238,9 +238,9 @@ public final class HopperModel {
     long columns = w.epilogue().columns(c.tileN());
     double written =
         c.tileM() * grid.insideM() * columns * grid.insideN() * bytes / at(WRITTEN_BYTES) * sharing;
-    boolean chunks = (w.pitchOfC() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
-    if (c.swapped() || c.direct() || !chunks) {
-      boolean pairs = !c.swapped() && w.pitchOfC() * bytes % 4 == 0;
+    boolean chunks = (w.ldc() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
+    if (c.swapAb() || c.direct() || !chunks) {
+      boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;
       double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
       return written + (pairs ? each / 2 : each) * at(STORE) * sharing;
     }

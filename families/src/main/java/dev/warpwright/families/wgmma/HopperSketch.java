@@ -38,7 +38,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                   && !FAMILY.supports(workload, target),
           HopperSketch::new);
 
-  /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
+  /** From so many rows on, there is no swap-AB: a tile of the result is high enough. */
   private static final int MANY_ROWS = 256;
 
   /** Steps of a tile from which on they may be worth sharing. */
@@ -60,8 +60,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private final long[] heights;
   private final long[] widths;
 
-  public HopperSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    super(workload, target, multiprocessors);
+  public HopperSketch(GemmWorkload workload, GpuTarget target, int sms) {
+    super(workload, target, sms);
     model = new HopperModel(Calibration.of(target));
     heights = heights();
     widths = widths();
@@ -91,12 +91,12 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   @Override
   protected Features features(HopperConfig config) {
     registers(config);
-    return model.features(workload, config, multiprocessors);
+    return model.features(workload, config, sms);
   }
 
   @Override
   protected Features features(HopperConfig config, Calibration calibration) {
-    return new HopperModel(calibration).features(workload, config, multiprocessors);
+    return new HopperModel(calibration).features(workload, config, sms);
   }
 
   @Override
@@ -112,9 +112,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private void registers(HopperConfig c) {
     int threads = (c.consumers() + 1) * WARPGROUP * c.minBlocks();
     int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
-    int sums = Math.toIntExact(HopperLimits.sumRegisters(workload, c));
-    int columns = c.swapped() ? c.tileM() : c.tileN();
-    int instruction = columns / 2 * workload.precision().sums().bytes() / 4;
+    int sums = Math.toIntExact(HopperLimits.accumulatorRegisters(workload, c));
+    int columns = c.swapAb() ? c.tileM() : c.tileN();
+    int instruction = columns / 2 * workload.precision().accumulators().bytes() / 4;
     int consumer =
         c.consumers() == 1
             ? each
@@ -124,7 +124,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       throw new Rejected(
           "registers",
           sums
-              + " sums, "
+              + " accumulators, "
               + instruction
               + " of an instruction, and "
               + others
@@ -137,11 +137,11 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected HopperConfig config(Decisions d) {
-    boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
+    boolean swapAb = workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
-    if (swapped) {
+    if (swapAb) {
       // The product's rows are columns of the result.
       columns = number(d, "tileM", heights);
       rows = number(d, "tileN", 64, 128, 192, 256);
@@ -151,8 +151,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       consumers = consumers(d, rows);
       columns = number(d, "tileN", widths);
     }
-    int tileM = swapped ? columns : rows;
-    int tileN = swapped ? rows : columns;
+    int tileM = swapAb ? columns : rows;
+    int tileN = swapAb ? rows : columns;
     int bytes = workload.operands().bytes();
     int tileK = number(d, "tileK", 128 / bytes, 256 / bytes);
     int minBlocks = number(d, "minBlocks", 1, 2);
@@ -180,8 +180,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             order,
             blocks,
             minBlocks,
-            swapped);
-    HopperConfig whole = isDirect(d, swapped, tileN) ? moved.fromRegisters() : moved;
+            swapAb);
+    HopperConfig whole = isDirect(d, swapAb, tileN) ? moved.fromRegisters() : moved;
     if (blocks == 0) {
       return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }
@@ -192,7 +192,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                 * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
             Math.ceilDiv(workload.k(), tileK),
             blocks / size(cluster));
-    return divisions.size() == 1 || workload.precision() == Precision.F16_SUMS
+    return divisions.size() == 1 || workload.precision() == Precision.F16_ACCUMULATORS
         ? whole
         : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
   }
@@ -204,9 +204,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             * Math.ceilDiv(workload.m(), c.tileM())
             * Math.ceilDiv(workload.n(), c.tileN());
     return c.clusterM() * c.clusterN() == 1
-        && tiles <= (long) multiprocessors * c.minBlocks()
+        && tiles <= (long) sms * c.minBlocks()
         && workload.k() >= LEAST_PAIRED * c.tileK()
-        && workload.precision().sums() == DType.F32
+        && workload.precision().accumulators() == DType.F32
         && d.choose("division", List.of("whole", "parts:2")).equals("parts:2");
   }
 
@@ -216,9 +216,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    */
   private int blocks(Decisions d, int minBlocks, int cluster) {
     if (cluster <= 2) {
-      return multiprocessors * minBlocks / cluster * cluster;
+      return sms * minBlocks / cluster * cluster;
     }
-    int few = Math.max(1, multiprocessors / 16) * 16;
+    int few = Math.max(1, sms / 16) * 16;
     int fewer = Math.max(1, few - 16);
     return number(d, "resident", few, fewer) * minBlocks / cluster * cluster;
   }
@@ -266,9 +266,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
-  private boolean isDirect(Decisions d, boolean swapped, int tileN) {
+  private boolean isDirect(Decisions d, boolean swapAb, int tileN) {
     int bytes = workload.result().bytes();
-    if (swapped || workload.pitchOfC() * bytes % ThreadCopies.CHUNK != 0) {
+    if (swapAb || workload.ldc() * bytes % ThreadCopies.CHUNK != 0) {
       return false;
     }
     return workload.epilogue().columns(tileN) * bytes % HopperModel.SECTOR != 0
@@ -295,13 +295,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   /** Whether TMA copies can move the operands; otherwise blocks of a cluster share nothing. */
-  private boolean isBulk() {
+  private boolean isTma() {
     return HopperLimits.operandsProblem(workload) == null;
   }
 
   private List<String> clusters(int tileM, int tileN) {
     List<String> shapes = new ArrayList<>(List.of("1x1"));
-    if (!isBulk()) {
+    if (!isTma()) {
       return shapes;
     }
     if (workload.m() > tileM) {
@@ -345,7 +345,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private List<String> orders(int tileM, int tileN, int[] cluster) {
     long rows = workload.batch().count() * Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
     long columns = Math.ceilDiv(workload.n(), (long) tileN * cluster[1]);
-    if (rows == 1 || columns == 1 || rows * columns <= multiprocessors) {
+    if (rows == 1 || columns == 1 || rows * columns <= sms) {
       return List.of("row");
     }
     List<String> orders = new ArrayList<>(List.of("row", "column", "serpentine", "hilbert"));

@@ -39,7 +39,7 @@ public record WorkspaceGemm(PrimFunc func, ScheduledGemm parts, Kernel sum, Prog
    */
   public static WorkspaceGemm schedule(GemmWorkload workload, HopperConfig config, int parts) {
     if (parts < 2 || workload.batch().isMany() || config.isDivided()) {
-      throw new UserError("one product, and 2 parts or more, are summed through a workspace");
+      throw new UserError("one GEMM, and 2 parts or more, are summed through a workspace");
     }
     if (workload.k() % parts != 0 || workload.k() / parts % config.tileK() != 0) {
       throw new UserError(
@@ -56,7 +56,7 @@ public record WorkspaceGemm(PrimFunc func, ScheduledGemm parts, Kernel sum, Prog
       throw new UserError(problem);
     }
     ScheduledGemm first =
-        HopperGemm.schedule(workload.ofParts(parts, config.swapped()), part, config);
+        HopperGemm.schedule(workload.ofParts(parts, config.swapAb()), part, config);
     Kernel sum = sum(workload.ofPartialSums(parts));
     return new WorkspaceGemm(workload.func(), first, sum, program(first.kernel(), sum));
   }

@@ -49,10 +49,13 @@ class AmpereGemmTest {
             new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_80),
         set(
-            GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_SUMS),
+            GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_ACCUMULATORS),
             small,
             GpuTarget.SM_80),
-        set(of(70, 131, 77, Layout.NN, ALL).with(Precision.F16_SUMS), small, GpuTarget.SM_75),
+        set(
+            of(70, 131, 77, Layout.NN, ALL).with(Precision.F16_ACCUMULATORS),
+            small,
+            GpuTarget.SM_75),
         set(
             GemmWorkload.nt(33, 65, 77, DType.I8),
             new AmpereConfig(32, 64, 64, 2, 1, 2, 1, ORDER, false),

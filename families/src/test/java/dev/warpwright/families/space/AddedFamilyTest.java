@@ -70,8 +70,8 @@ final class AddedFamilyTest {
             (workload, target) -> workload.k() > 0 && workload.operands() == DType.F32,
             StripSketch::new);
 
-    StripSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-      super(workload, target, multiprocessors);
+    StripSketch(GemmWorkload workload, GpuTarget target, int sms) {
+      super(workload, target, sms);
     }
 
     @Override

@@ -33,14 +33,14 @@ class CalibrationFitTest {
     Random random = new Random(16);
     for (String key : KEYS) {
       GemmWorkload workload = GemmWorkload.of(WorkloadKey.parse(key));
-      Space space = GemmSpace.of(workload, H200.target(), H200.multiprocessors());
+      Space space = GemmSpace.of(workload, H200.target(), H200.sms());
       for (int found = 0, tries = 0; found < each && tries < 100 * each; tries++) {
         Space.Drawn drawn = space.sample(random);
         if (drawn.candidate() == null || !model.equals(drawn.point().option(Space.SKETCH))) {
           continue;
         }
         double micros =
-            GemmSpace.sketch(workload, H200.target(), H200.multiprocessors(), drawn.point())
+            GemmSpace.sketch(workload, H200.target(), H200.sms(), drawn.point())
                 .micros(GemmSpace.decided(drawn.point()), truth);
         records.add(
             new TuningRecord(

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** When a record counts as tuned, and what takes its place. */
 final class RecordCheckTest {
   private static final GpuTarget TARGET = GpuTarget.SM_80;
-  private static final int MULTIPROCESSORS = 108;
+  private static final int SMS = 108;
   private static final GemmWorkload WORKLOAD = GemmWorkload.nt(256, 256, 256, DType.BF16);
   private static final Environment HERE = environment("NVIDIA A100", "13.0", "nvrtc 13.0");
   private static final Candidate CANDIDATE = candidate();
@@ -48,8 +48,8 @@ final class RecordCheckTest {
   private static Candidate candidate() {
     SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < 1000; i++) {
-      Point point = GemmSpace.of(WORKLOAD, TARGET, MULTIPROCESSORS).sample(random).point();
-      var candidate = RecordCheck.candidate(WORKLOAD, TARGET, MULTIPROCESSORS, point);
+      Point point = GemmSpace.of(WORKLOAD, TARGET, SMS).sample(random).point();
+      var candidate = RecordCheck.candidate(WORKLOAD, TARGET, SMS, point);
       if (candidate.isPresent() && !RecordCheck.sourceHash(candidate.get(), TARGET).isEmpty()) {
         return candidate.get();
       }
@@ -74,7 +74,7 @@ final class RecordCheckTest {
 
   private TunedGemm find(TuningDatabase database, @Nullable Environment here) {
     return new GemmChooser(
-            new GemmChooser.Where(TARGET, here, MULTIPROCESSORS),
+            new GemmChooser.Where(TARGET, here, SMS),
             database,
             Optional.empty(),
             new RejectedKernels(folder))

@@ -115,13 +115,13 @@ class HopperGemmTest {
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
         set(
-            GemmWorkload.nt(40, 72, 136, DType.F16).with(Precision.F16_SUMS),
+            GemmWorkload.nt(40, 72, 136, DType.F16).with(Precision.F16_ACCUMULATORS),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
         set(
-            new GemmWorkload(100, 72, 136, Precision.F16_SUMS, DType.F16, Layout.TN, ALL),
+            new GemmWorkload(100, 72, 136, Precision.F16_ACCUMULATORS, DType.F16, Layout.TN, ALL),
             HopperConfig.pairs(128, 64, 3, 1, 2).withCluster(1, 1)),
         set(
-            GemmWorkload.nt(13, 130, 72, DType.F16).with(Precision.F16_SUMS),
+            GemmWorkload.nt(13, 130, 72, DType.F16).with(Precision.F16_ACCUMULATORS),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(
             GemmWorkload.nt(136, 120, 144, DType.I8),

@@ -87,7 +87,7 @@ final class HopperSketchTest {
   })
   void sumsInF16(long m, long n, long k, GemmWorkload.Layout layout, String target) {
     randomPointsBecomeKernels(
-        GemmWorkload.of(m, n, k, DType.F16, layout).with(Precision.F16_SUMS),
+        GemmWorkload.of(m, n, k, DType.F16, layout).with(Precision.F16_ACCUMULATORS),
         GpuTarget.find(target).orElseThrow());
   }
 
@@ -108,7 +108,7 @@ final class HopperSketchTest {
   void halfSumsHaveLargerTiles() {
     GemmWorkload product = GemmWorkload.nt(4096, 4096, 4096, DType.F16);
     assertThat(largestTile(product)).isLessThan(256 * 256);
-    assertThat(largestTile(product.with(Precision.F16_SUMS))).isEqualTo(256 * 256);
+    assertThat(largestTile(product.with(Precision.F16_ACCUMULATORS))).isEqualTo(256 * 256);
   }
 
   private static long largestTile(GemmWorkload product) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * the source that was measured. {@link #main} looks at all of them; the test at some of each class.
  */
 final class LoweredRecordsTest {
-  private static final int MULTIPROCESSORS = 132;
+  private static final int SMS = 132;
   private static final int OF_EACH_CLASS = 3;
 
   /** Records of a class, and those of them whose source is another one. */
@@ -46,7 +46,7 @@ final class LoweredRecordsTest {
     boolean parts = point.contains("division=parts");
     return String.join(
         ", ",
-        HopperLimits.operandsProblem(workload) == null ? "bulk copies" : "copies by threads",
+        HopperLimits.operandsProblem(workload) == null ? "TMA copies" : "copies by threads",
         persistent ? "persistent" : "a tile a block",
         cluster ? "clusters" : "single blocks",
         parts ? "parts" : point.contains("division=stream") ? "stream" : "whole tiles");
@@ -61,8 +61,7 @@ final class LoweredRecordsTest {
         GemmWorkload workload = GemmWorkload.of(record.workload());
         String source =
             CudaPrinter.print(
-                GemmSpace.schedule(workload, GpuTarget.SM_90A, MULTIPROCESSORS, record.point())
-                    .kernel(),
+                GemmSpace.schedule(workload, GpuTarget.SM_90A, SMS, record.point()).kernel(),
                 GpuTarget.SM_90A);
         if (!SourceHash.of(source).equals(record.sourceHash())) {
           count.others().add(record.workload().text() + " " + record.point().text());

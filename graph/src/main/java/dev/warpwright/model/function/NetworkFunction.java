@@ -28,7 +28,7 @@ public record NetworkFunction(
     List<Constant> constants,
     List<Stage> stages) {
   /** A block of the function. */
-  public sealed interface Stage permits Load, Product, Reduction, Map, Store {
+  public sealed interface Stage permits Load, Matmul, Reduction, Map, Store {
     /** Name of the block. */
     String block();
   }
@@ -42,7 +42,7 @@ public record NetworkFunction(
    * @param exact whether it must be computed in f32 whatever the precision is, because it has few
    *     inputs
    */
-  public record Product(
+  public record Matmul(
       String block,
       Buffer accumulator,
       Buffer a,
@@ -140,14 +140,14 @@ public record NetworkFunction(
   }
 
   /** The products, in order. */
-  public List<Product> products() {
-    return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
+  public List<Matmul> products() {
+    return stages.stream().filter(Matmul.class::isInstance).map(Matmul.class::cast).toList();
   }
 
   /** The widest intermediate, in columns. */
   public long widest() {
     long widest = 1;
-    for (Product product : products()) {
+    for (Matmul product : products()) {
       widest = Math.max(widest, Math.max(product.n(), product.k()));
     }
     return widest;

@@ -66,7 +66,7 @@ public record KernelCounters(
   public record OfStatement(int line, String statement, String what, Requests requests) {}
 
   /** Sizes of the caches behind which the device's memory lies. */
-  public record Caches(long l1Bytes, long l2Bytes, int multiprocessors) {
+  public record Caches(long l1Bytes, long l2Bytes, int sms) {
     /** An H200 whose shared memory takes most of the first level. */
     public static final Caches H200 = new Caches(96 << 10, 60L << 20, 132);
   }

@@ -89,7 +89,7 @@ public final class Counting {
   public Counting(KernelCounters.Caches caches, Map<Integer, Integer> sharedBases) {
     this.caches = caches;
     this.sharedBases = sharedBases;
-    this.l1 = new SectoredCache[caches.multiprocessors()];
+    this.l1 = new SectoredCache[caches.sms()];
     this.l2 = new SectoredCache(SectoredCache.Geometry.gpu(caches.l2Bytes()));
     for (Kind kind : Kind.values()) {
       kinds.put(kind, new Tally());

@@ -114,7 +114,7 @@ public final class Agents {
     Name name = agent < names.size() ? names.get(agent) : null;
     return name != null && name.isWarp && name.block != null
         ? name.text + " of block " + name.block.inCluster(cluster)
-        : "a copy or product of another block";
+        : "a copy or mma of another block";
   }
 
   static long epoch(long cluster, int agent, int tick) {

@@ -426,7 +426,7 @@ public final class Shadow {
   }
 
   /** Registers that a product begins to read, as its first operand. */
-  public void productReads(Accessor f, int from, int count, Stmt where) {
+  public void mmaReads(Accessor f, int from, int count, Stmt where) {
     prepare();
     if (states == null) {
       return;
@@ -440,7 +440,7 @@ public final class Shadow {
   }
 
   /** Registers that a product begins to write, and before that reads if it adds to them. */
-  public void productWrites(Accessor f, int from, int count, boolean reads, Stmt where) {
+  public void mmaWrites(Accessor f, int from, int count, boolean reads, Stmt where) {
     prepare();
     if (states != null) {
       for (int e = from; e < from + count; e++) {

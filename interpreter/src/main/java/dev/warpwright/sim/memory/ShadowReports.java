@@ -59,7 +59,7 @@ final class ShadowReports {
         + (fence == Actor.Fence.GLOBAL
             ? " without fence.proxy.async.global on the way to"
             : ", which did not execute fence.proxy.async before it is read by")
-        + " a bulk copy or product";
+        + " a TMA copy or wgmma";
   }
 
   /** An access to an element that was never written, or not yet, or is still read. */
@@ -75,9 +75,9 @@ final class ShadowReports {
               element,
               where,
               state == Shadow.HELD
-                  ? "a product that reads it has not been waited for"
+                  ? "an mma that reads it has not been waited for"
                   : fence == null
-                      ? "a product that writes it has not been waited for"
+                      ? "an mma that writes it has not been waited for"
                       : "an asynchronous copy to it has not been waited for"));
     }
   }

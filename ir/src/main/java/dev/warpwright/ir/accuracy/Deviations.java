@@ -55,8 +55,8 @@ public record Deviations(double element, long at, double group, long groupAt) {
       double x = result.at(i);
       double y = reference.at(i);
       double sigma = deviation.at(i);
-      double error = Double.compare(x, y) == 0 ? 0 : Math.abs(x - y);
-      double ratio = error == 0 ? 0 : ratio(error, bound.limit(y, sigma));
+      double error = error(x, y);
+      double ratio = ofElement(bound, x, y, sigma);
       if (ratio > worst) {
         worst = ratio;
         at = first + i;
@@ -97,6 +97,22 @@ public record Deviations(double element, long at, double group, long groupAt) {
       Arrays.fill(deviation, row, end, before / ErrorBound.DEVIATIONS / (1 + bound.unit()));
     }
     return of(bound, i -> result[i], i -> reference[i], i -> deviation[i], result.length, 0, false);
+  }
+
+  /**
+   * How far one element is off by its {@link ErrorBound#limit}: at most 1 if it is right, infinite
+   * if it is not finite where the reference is.
+   *
+   * @param deviation what honest arithmetic adds to it before it is rounded
+   */
+  public static double ofElement(
+      ErrorBound bound, double result, double reference, double deviation) {
+    double error = error(result, reference);
+    return error == 0 ? 0 : ratio(error, bound.limit(reference, deviation));
+  }
+
+  private static double error(double result, double reference) {
+    return Double.compare(result, reference) == 0 ? 0 : Math.abs(result - reference);
   }
 
   /** What is not a number, or has no finite bound, is as wrong as can be. */

@@ -67,7 +67,7 @@ final class BlockPipes extends Rewriter {
    */
   static PrimFunc apply(PrimFunc func) {
     if (func.attrs().getLong("cluster", 1) > 1) {
-      throw new LoweringException("clusters need products of warpgroups");
+      throw new LoweringException("clusters need wgmma");
     }
     return func.withBody(new BlockPipes().stmt(ItemBarriers.apply(func.body())));
   }

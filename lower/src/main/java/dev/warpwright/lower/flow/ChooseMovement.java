@@ -11,13 +11,13 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.StageCopy;
+import dev.warpwright.lower.gpu.TmaLoad;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -181,7 +181,7 @@ final class ChooseMovement extends Rewriter {
 
   /** The kind of copies that threads make of rows that no tensor map describes; else null. */
   private @Nullable String byThreads(Stmt.TileCopy copy) {
-    if (roles && !BulkLoad.isUnaligned(copy.from().buffer())) {
+    if (roles && !TmaLoad.isUnaligned(copy.from().buffer())) {
       return null;
     }
     OperandRing ring = OperandRing.of(copy.to().buffer(), 1);
@@ -251,7 +251,7 @@ final class ChooseMovement extends Rewriter {
         throw new LoweringException(
             String.format(
                 Locale.ROOT,
-                "tile %s of pipe %s: bulk copies and products need dense rows of a multiple of 32"
+                "tile %s of pipe %s: TMA copies and wgmma need dense rows of a multiple of 32"
                     + " bytes",
                 tile.name(),
                 pipe.name()));
@@ -303,7 +303,7 @@ final class ChooseMovement extends Rewriter {
           throw new LoweringException(
               String.format(
                   Locale.ROOT,
-                  "no bulk copy from %s to %s of pipe %s: %s",
+                  "no TMA copy from %s to %s of pipe %s: %s",
                   copy.from().buffer().name(),
                   copy.to().buffer().name(),
                   pipe.name(),
@@ -319,12 +319,12 @@ final class ChooseMovement extends Rewriter {
   private @Nullable String refusal(Stmt.TileCopy copy) {
     Buffer from = copy.from().buffer();
     Buffer to = copy.to().buffer();
-    String why = BulkLoad.refusal(from);
+    String why = TmaLoad.refusal(from);
     if (why != null) {
       return why;
     }
     if (to.dtype() != from.dtype()) {
-      return "bulk copies convert nothing";
+      return "TMA copies convert nothing";
     }
     List<Range> tile = copy.to().tile();
     if (copy.from().tile().size() != 2 || tile.size() != 2 || from.rank() > 3) {

@@ -112,7 +112,7 @@ final class CopiedStages {
     List<Stmt.TileCopy> now = new ArrayList<>();
     bulk.forEach(copy -> now.add((Stmt.TileCopy) at.stmt(copy)));
     return Stmts.seq(
-        LowerPipes.one(BulkStages.fill(now, lowered, stage)),
+        LowerPipes.one(TmaStages.fill(now, lowered, stage)),
         LowerPipes.each(barriers.producers() - 1L, barriers.filled(stage)));
   }
 }

@@ -37,13 +37,13 @@ public final class Lowering {
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
     boolean groups = PipelinedProgram.isForWarpgroups(func);
-    if (groups && !target.hasWarpgroupProducts()) {
+    if (groups && !target.hasWgmma()) {
       throw new LoweringException(
-          target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+          target.name() + " has no TMA copies and wgmma, which pipes are lowered to");
     }
-    if (WarpTiles.are(func) && !target.hasWarpProducts()) {
+    if (WarpTiles.are(func) && !target.hasMmaSync()) {
       throw new LoweringException(
-          target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
+          target.name() + " has no mma.sync of 16 by 8 by 16 and asynchronous copies");
     }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();

@@ -111,7 +111,7 @@ final class OrderedWeights {
     }
     if (!kept || produces != 1) {
       throw new LoweringException(
-          "pipe " + pipe.name() + ": weights of products of warps stay, or nobody copies them");
+          "pipe " + pipe.name() + ": weights of GEMMs of warps stay, or nobody copies them");
     }
     return true;
   }

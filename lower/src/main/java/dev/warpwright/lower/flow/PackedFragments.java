@@ -164,7 +164,7 @@ final class PackedFragments {
         && Guards.extent(global.tile().get(1)) == layout.cols()
         && memory.extent(rank - 1) % lanes == 0
         && (memory.layout() == null || MatrixRows.are(memory))
-        && MatrixRows.pitch(memory) % lanes == 0
+        && MatrixRows.leadingDimension(memory) % lanes == 0
         && memory.alignment() >= lanes * memory.dtype().bytes()
         && CopyLowering.multipleOf(global.ranges().getLast().min(), lanes);
   }

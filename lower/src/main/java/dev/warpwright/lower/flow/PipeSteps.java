@@ -255,7 +255,7 @@ final class PipeSteps {
       return produce.body();
     }
     if (lowered.resident()) {
-      Stmt slices = BulkStages.slices(produce.body(), lowered);
+      Stmt slices = TmaStages.slices(produce.body(), lowered);
       return role != null && CopyingThreads.are(role) ? LowerPipes.one(slices) : slices;
     }
     if (lowered.isByThreads()) {
@@ -282,7 +282,7 @@ final class PipeSteps {
               }
               return Stmts.seq(
                   lowered.barriers().waitEmpty(parity, stage),
-                  BulkStages.fill(copies, lowered, stage));
+                  TmaStages.fill(copies, lowered, stage));
             });
   }
 

@@ -91,7 +91,7 @@ final class PlanShared {
       case Stmt.Seq(List<Stmt> stmts) -> {
         for (int i = 0; i < stmts.size(); i++) {
           ResultTile tile = i == 0 ? null : RoleCode.tile(stmts.get(i - 1), stmts.get(i));
-          if (tile != null && !direct && tile.isForBulkStores() && results.add(tile.tile())) {
+          if (tile != null && !direct && tile.isForTmaStores() && results.add(tile.tile())) {
             add(tile.tile().name(), instances * groups * panels(tile.tile(), groups));
           }
           visit(stmts.get(i), instances, groups);

@@ -17,7 +17,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -67,22 +67,22 @@ final class Products {
   Stmt product(Stmt.TileMma mma) {
     if (!WarpgroupInstruction.isNamedBy(mma)) {
       throw new LoweringException(
-          "the product into " + mma.c().buffer().name() + " names no warpgroup instruction");
+          "the GEMM into " + mma.c().buffer().name() + " names no warpgroup instruction");
     }
     WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, team.groups());
     Operand a = Operand.of(mma.a());
     Operand b = Operand.of(mma.b());
-    boolean alongM = instruction.alongM();
-    boolean alongN = instruction.alongN();
-    long depth = Guards.extent(alongM ? a.rows() : a.columns());
-    long depthOfB = Guards.extent(alongN ? b.rows() : b.columns());
+    boolean mnMajorA = instruction.mnMajorA();
+    boolean mnMajorB = instruction.mnMajorB();
+    long depth = Guards.extent(mnMajorA ? a.rows() : a.columns());
+    long depthOfB = Guards.extent(mnMajorB ? b.rows() : b.columns());
     if (!mma.c().equals(Region.whole(mma.c().buffer()))
         || depth != depthOfB
         || depth % instruction.depth() != 0
-        || Guards.extent(alongM ? a.columns() : a.rows()) != mma.c().buffer().extent(0)
-        || Guards.extent(alongN ? b.columns() : b.rows()) != instruction.columns()) {
+        || Guards.extent(mnMajorA ? a.columns() : a.rows()) != mma.c().buffer().extent(0)
+        || Guards.extent(mnMajorB ? b.columns() : b.rows()) != instruction.columns()) {
       throw new LoweringException(
-          "the operands of the product into " + mma.c().buffer().name() + " do not fit");
+          "the operands of the GEMM into " + mma.c().buffer().name() + " do not fit");
     }
     Buffer acc = code.registers(mma.c().buffer());
     Expr later = fills.later(mma);
@@ -102,8 +102,8 @@ final class Products {
                             acc, List.of(Exprs.mul(x, instruction.elementsPerRowTile()))),
                         a.buffer().scope() == Scope.FRAGMENT
                             ? inRegisters(a, instruction.depth(), kk)
-                            : address(a, mma, instruction, alongM, row(instruction, x), kk),
-                        address(b, mma, instruction, alongN, Exprs.i32(0), kk),
+                            : address(a, mma, instruction, mnMajorA, row(instruction, x), kk),
+                        address(b, mma, instruction, mnMajorB, Exprs.i32(0), kk),
                         adds(later, kk))));
   }
 
@@ -128,7 +128,7 @@ final class Products {
     }
     Expr number = Exprs.add(Exprs.div(first, step), kk);
     return new Expr.AddressOf(
-        packed.registers(a.buffer()), List.of(Exprs.mul(number, WarpgroupProduct.A_REGISTERS)));
+        packed.registers(a.buffer()), List.of(Exprs.mul(number, WgmmaGemm.A_REGISTERS)));
   }
 
   /**
@@ -150,7 +150,7 @@ final class Products {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "operand %s of the product into %s is no tile of %s that a pipe brings",
+              "operand %s of the GEMM into %s is no tile of %s that a pipe brings",
               operand.buffer().name(),
               mma.c().buffer().name(),
               wanted));

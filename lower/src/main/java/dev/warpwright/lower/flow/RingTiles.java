@@ -204,7 +204,7 @@ final class RingTiles {
       default ->
           throw new LoweringException(
               s.getClass().getSimpleName()
-                  + " stands beside rings of operands: neither a loop of products of two of them"
+                  + " stands beside rings of operands: neither a loop of GEMMs of two of them"
                   + " nor a map of fragments");
     };
   }
@@ -318,7 +318,7 @@ final class RingTiles {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "operand %s of the product into %s is no tile that the pipelined loop copies",
+              "operand %s of the GEMM into %s is no tile that the pipelined loop copies",
               region.buffer().name(),
               mma.c().buffer().name()));
     }

@@ -357,7 +357,7 @@ final class RoleCode {
     }
     if (direct || staged.isEmpty()) {
       throw new LoweringException(
-          "who waits for results reads them by bulk copies, and so they have to be stored; those"
+          "who waits for results reads them by TMA copies, and so they have to be stored; those"
               + " before a signal to "
               + s.counter().name()
               + " leave from registers");
@@ -441,7 +441,7 @@ final class RoleCode {
       throw new LoweringException(
           "result tile " + tile.tile().name() + " is computed from operands in registers");
     }
-    if (direct || !tile.isForBulkStores()) {
+    if (direct || !tile.isForTmaStores()) {
       return tile.direct(maps, exact);
     }
     StagedStore store =

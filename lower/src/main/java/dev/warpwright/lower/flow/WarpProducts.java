@@ -59,7 +59,7 @@ final class WarpProducts {
         Intrinsics.find(String.valueOf(mma.attrs().getString("instr"))).orElse(null);
     if (!FragmentOrder.isFor(mma) || multiply == null || weights == null) {
       throw new LoweringException(
-          "the product into "
+          "the GEMM into "
               + c.name()
               + " is none of a warp, of operands in registers and ordered weights");
     }
@@ -81,7 +81,7 @@ final class WarpProducts {
         || !isOfBlocks(a.tile().get(1).min())
         || !isOfBlocks(rows.min())
         || !isOfBlocks(depth.min())) {
-      throw new LoweringException("the operands of the product into " + c.name() + " do not fit");
+      throw new LoweringException("the operands of the GEMM into " + c.name() + " do not fit");
     }
     Buffer sums = code.registers(c);
     Buffer operand = packed.registers(a.buffer());

@@ -79,7 +79,7 @@ final class WarpTiles {
         });
     if (roles.size() != 1) {
       throw new LoweringException(
-          func.name() + " has " + roles.size() + " roles, but products of warps have one");
+          func.name() + " has " + roles.size() + " roles, but GEMMs of warps have one");
     }
     return new WarpTiles(func, roles.getFirst()).kernel(target);
   }

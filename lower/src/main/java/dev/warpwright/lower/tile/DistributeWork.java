@@ -14,9 +14,9 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.PartialSums;
 import dev.warpwright.lower.gpu.PipelinedProgram;
+import dev.warpwright.lower.gpu.TmaLoad;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WorkItems;
 import dev.warpwright.lower.grid.FusedGemms;
@@ -193,7 +193,7 @@ public final class DistributeWork {
         if (!(inner instanceof Stmt.TileCopy copy) || !copy.attrs().has(MULTICAST)) {
           return super.stmt(inner);
         }
-        String along = BulkLoad.shared(copy, work);
+        String along = TmaLoad.shared(copy, work);
         Attrs attrs = copy.attrs().without(MULTICAST);
         return new Stmt.TileCopy(
             copy.to(), copy.from(), along == null ? attrs : attrs.with(MULTICAST, along));

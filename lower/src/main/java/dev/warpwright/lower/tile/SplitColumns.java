@@ -75,7 +75,7 @@ public final class SplitColumns extends Rewriter {
   }
 
   private static PassRefusal refusal(Buffer sums, String why) {
-    return new PassRefusal("the product into " + sums.name() + " cannot be split: " + why);
+    return new PassRefusal("the GEMM into " + sums.name() + " cannot be split: " + why);
   }
 
   /** As {@link #apply(PrimFunc)}; tells of it where there is something to split. */
@@ -97,7 +97,7 @@ public final class SplitColumns extends Rewriter {
     PrimFunc result = func.withBody(pass.stmt(func.body()));
     for (Buffer sums : pass.parts.keySet()) {
       if (!pass.done.contains(sums)) {
-        throw refusal(sums, "fill, product and map do not stand in one row");
+        throw refusal(sums, "fill, GEMM and map do not stand in one row");
       }
     }
     return result;
@@ -208,7 +208,7 @@ public final class SplitColumns extends Rewriter {
 
     private Stmt product(Stmt.TileMma mma) {
       if (!mma.c().equals(Region.whole(whole))) {
-        throw refusal(whole, "it is the product of a part");
+        throw refusal(whole, "it is the GEMM of a part");
       }
       List<Range> ranges = new ArrayList<>(mma.b().ranges());
       int rows = ranges.size() - 2;

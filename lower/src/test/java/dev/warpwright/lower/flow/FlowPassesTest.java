@@ -264,7 +264,7 @@ class FlowPassesTest {
   void whatIsRefused() {
     assertThatThrownBy(() -> Lowering.lower(GEMM, GpuTarget.SM_80))
         .isInstanceOf(LoweringException.class)
-        .hasMessage("sm_80 has no bulk copies and warpgroup products, which pipes are lowered to");
+        .hasMessage("sm_80 has no TMA copies and wgmma, which pipes are lowered to");
     refused(CHAIN.replace("share = \"rows\"", "share = \"items\""), "stages are skipped");
     refused(CHAIN.replace("stages = 4", "stages = 12"), "chain needs 311");
     refused(

@@ -229,7 +229,7 @@ class WarpLoweringTest {
     PrimFunc func = network("f16", List.of(64, 64), 32, 4, 64, true);
     assertThatThrownBy(() -> Lowering.lower(func, GpuTarget.SM_75))
         .isInstanceOf(LoweringException.class)
-        .hasMessageContaining("sm_75 has no products of 16 by 8 by 16");
+        .hasMessageContaining("sm_75 has no mma.sync of 16 by 8 by 16");
     PrimFunc large = network("f16", List.of(256, 256, 256), 16, 4, 64, false);
     assertThatThrownBy(() -> Lowering.lower(large, GpuTarget.SM_86))
         .isInstanceOf(LoweringException.class)

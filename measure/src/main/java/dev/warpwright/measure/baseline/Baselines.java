@@ -89,12 +89,12 @@ public final class Baselines implements AutoCloseable {
   }
 
   private void find(BenchMemory memory) {
-    cublas = workload.hasProducts() ? Cublas.open(stream).orElse(null) : null;
+    cublas = workload.hasTerms() ? Cublas.open(stream).orElse(null) : null;
     if (cublas == null) {
       progress.accept(
-          workload.hasProducts()
+          workload.hasTerms()
               ? "cuBLAS is not installed: there is no baseline"
-              : "sums of no products: there is no baseline");
+              : "K = 0: there is no baseline");
       return;
     }
     CudaBuffer workspace = memory.allocate(WORKSPACE);

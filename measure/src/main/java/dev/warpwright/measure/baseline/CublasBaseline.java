@@ -42,16 +42,16 @@ public final class CublasBaseline {
         String.format(
             Locale.ROOT, "cuBLAS %d.%d.%d", version / 10_000, version / 100 % 100, version % 100);
     if (isGrouped(workload)) {
-      return text + " (a product for each group)" + plain(workload);
+      return text + " (a GEMM for each group)" + plain(workload);
     }
     return workload.outputs().size() == 1
         ? text + plain(workload)
-        : text + " (two products, no activation)";
+        : text + " (two GEMMs, no activation)";
   }
 
   /** What a baseline leaves out. */
   static String plain(BoundWorkload workload) {
-    return isWhole(workload) ? "" : " (the product alone)";
+    return isWhole(workload) ? "" : " (the GEMM alone)";
   }
 
   /** Whether a baseline computes all of a workload, so that its result can be checked. */
@@ -131,7 +131,7 @@ public final class CublasBaseline {
   }
 
   private static int pitch(Buffer matrix) {
-    return Math.toIntExact(MatrixRows.pitch(matrix));
+    return Math.toIntExact(MatrixRows.leadingDimension(matrix));
   }
 
   private static Cublas.Batch batch(BoundWorkload workload) {
@@ -151,7 +151,7 @@ public final class CublasBaseline {
     return switch (workload.precision()) {
       case F32, F16, BF16, E4M3, E5M2 -> Cublas.Compute.F32;
       case TF32 -> Cublas.Compute.F32_TF32;
-      case F16_SUMS -> Cublas.Compute.F16;
+      case F16_ACCUMULATORS -> Cublas.Compute.F16;
       case INT8, UINT8 -> Cublas.Compute.I32;
       case F64 -> Cublas.Compute.F64;
     };
@@ -168,7 +168,7 @@ public final class CublasBaseline {
       case F8E4M3 -> Cublas.Type.E4M3;
       case F8E5M2 -> Cublas.Type.E5M2;
       case BOOL, U8, U32, I64, U64, MBARRIER, HANDLE ->
-          throw new IllegalArgumentException("no product of " + dtype + " by cuBLAS");
+          throw new IllegalArgumentException("no GEMM of " + dtype + " by cuBLAS");
     };
   }
 }

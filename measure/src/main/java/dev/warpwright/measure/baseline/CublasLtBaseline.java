@@ -19,7 +19,7 @@ final class CublasLtBaseline implements AutoCloseable {
   private static final int MOST_ALGORITHMS = 32;
 
   private final CublasLt library;
-  private final CublasLt.Product product;
+  private final CublasLt.Matmul product;
   private final BoundWorkload workload;
   private final BenchMemory memory;
   private final List<CudaBuffer> results = new ArrayList<>();
@@ -27,7 +27,7 @@ final class CublasLtBaseline implements AutoCloseable {
 
   private CublasLtBaseline(
       CublasLt library,
-      CublasLt.Product product,
+      CublasLt.Matmul product,
       BoundWorkload workload,
       BenchMemory memory,
       CudaContext context,
@@ -63,7 +63,7 @@ final class CublasLtBaseline implements AutoCloseable {
     return CublasLt.open(stream)
         .flatMap(
             library -> {
-              CublasLt.Product product = product(library, workload, workspace);
+              CublasLt.Matmul product = product(library, workload, workspace);
               if (product == null) {
                 library.close();
                 return Optional.empty();
@@ -74,11 +74,11 @@ final class CublasLtBaseline implements AutoCloseable {
   }
 
   /** Null where the library has no algorithm for the types or the alignment. */
-  private static CublasLt.@Nullable Product product(
+  private static CublasLt.@Nullable Matmul product(
       CublasLt library, BoundWorkload workload, CudaBuffer workspace) {
     try {
-      CublasLt.Product product =
-          library.product(CublasBaseline.gemm(workload, 0), workspace, MOST_ALGORITHMS);
+      CublasLt.Matmul product =
+          library.matmul(CublasBaseline.gemm(workload, 0), workspace, MOST_ALGORITHMS);
       if (product.algorithms() > 0) {
         return product;
       }

@@ -44,7 +44,7 @@ final class LibraryNetwork implements AutoCloseable {
   private final CublasLt library;
   private final GpuTarget target;
   private final List<CudaBuffer> owned = new ArrayList<>();
-  private final List<CublasLt.Product> products = new ArrayList<>();
+  private final List<CublasLt.Matmul> products = new ArrayList<>();
   private final List<CudaModule> modules = new ArrayList<>();
   private final List<Step> steps = new ArrayList<>();
   private int launches;
@@ -147,8 +147,8 @@ final class LibraryNetwork implements AutoCloseable {
     CudaBuffer weights = behindEachOther(layer.weights());
     @Nullable CudaBuffer bias = layer.biases().isEmpty() ? null : behindEachOther(layer.biases());
     Cublas.Type type = type(precision);
-    CublasLt.Product product =
-        library.product(
+    CublasLt.Matmul product =
+        library.matmul(
             new Cublas.Gemm(
                 rows, layer.columns(), layer.k(), type, type, compute(precision), false, true),
             new CublasLt.Ending(function, bias),
@@ -246,7 +246,7 @@ final class LibraryNetwork implements AutoCloseable {
 
   @Override
   public void close() {
-    products.forEach(CublasLt.Product::close);
+    products.forEach(CublasLt.Matmul::close);
     library.close();
     modules.forEach(CudaModule::close);
     owned.forEach(CudaBuffer::close);

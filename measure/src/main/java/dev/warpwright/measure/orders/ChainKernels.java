@@ -25,12 +25,12 @@ public final class ChainKernels {
   private ChainKernels() {}
 
   /** Blocks that share the work. */
-  static int blocks(Tiling tiling, int multiprocessors) {
-    return multiprocessors * perMultiprocessor(tiling);
+  static int blocks(Tiling tiling, int sms) {
+    return sms * perSm(tiling);
   }
 
-  private static int perMultiprocessor(Tiling tiling) {
-    return Math.min(2, tiling.perMultiprocessor());
+  private static int perSm(Tiling tiling) {
+    return Math.min(2, tiling.perSm());
   }
 
   /**
@@ -45,15 +45,15 @@ public final class ChainKernels {
       List<WorkItem> order,
       WaitPolicy waits,
       GpuTarget target,
-      int multiprocessors) {
+      int sms) {
     if (waits == WaitPolicy.GRID && !firstComesFirst(order)) {
-      throw new UserError("wait=grid: this order begins the second product earlier; give wait=row");
+      throw new UserError("wait=grid: this order begins the second GEMM earlier; give wait=row");
     }
     Kernel kernel =
         MergedGemm.schedule(
                 workload,
                 config(workload, tiling, target),
-                new MergedGemm.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, multiprocessors)),
+                new MergedGemm.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, sms)),
                 target)
             .kernel();
     MergedOrder listed =
@@ -95,7 +95,7 @@ public final class ChainKernels {
 
   private static AmpereConfig config(FfnWorkload workload, Tiling tiling, GpuTarget target) {
     String problem = "";
-    for (int perSm = perMultiprocessor(tiling); perSm >= 1; perSm--) {
+    for (int perSm = perSm(tiling); perSm >= 1; perSm--) {
       for (int stages : new int[] {3, 2}) {
         for (int[] warps : OrderKernels.WARPS) {
           var config =

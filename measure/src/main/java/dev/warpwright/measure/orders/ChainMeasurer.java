@@ -58,12 +58,11 @@ public final class ChainMeasurer {
     }
 
     /** The kernels, order after order, policy after policy. */
-    List<Kernel> kernels(GpuTarget target, int multiprocessors) {
+    List<Kernel> kernels(GpuTarget target, int sms) {
       List<Kernel> kernels = new ArrayList<>();
       for (Named order : orders) {
         for (WaitPolicy wait : waits) {
-          kernels.add(
-              ChainKernels.of(workload, tiling, order.items(), wait, target, multiprocessors));
+          kernels.add(ChainKernels.of(workload, tiling, order.items(), wait, target, sms));
         }
       }
       return kernels;
@@ -83,7 +82,7 @@ public final class ChainMeasurer {
         Gpu.find()
             .orElseThrow(() -> new DeviceError("no GPU here to measure on; from=simulator"))) {
       List<Kernel> kernels =
-          request.kernels((GpuTarget) device.target(), device.context().device().multiprocessors());
+          request.kernels((GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         for (Kernel kernel : kernels) {
           Named order = request.orders().get(measured.size() / request.waits().size());
@@ -140,12 +139,12 @@ public final class ChainMeasurer {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "%s is too large for the simulator, at most %d products",
+              "%s is too large for the simulator, at most %d GEMMs",
               request.workload().text(),
               MOST_PRODUCTS));
     }
     List<ChainMeasurement> measured = new ArrayList<>();
-    for (Kernel kernel : request.kernels(device.target(), device.multiprocessors())) {
+    for (Kernel kernel : request.kernels(device.target(), device.sms())) {
       Named order = request.orders().get(measured.size() / request.waits().size());
       WaitPolicy wait = request.waits().get(measured.size() % request.waits().size());
       watcher.say(order.name() + ", wait=" + wait.text() + " in the simulator");
@@ -164,9 +163,7 @@ public final class ChainMeasurer {
         KernelData.of(new BoundKernel(probe.kernel(), bound.workload(), contents), request.seed());
     GridOptions options =
         GridOptions.DEFAULT
-            .withBlocks(
-                Options.Order.FORWARD,
-                ChainKernels.blocks(request.tiling(), device.multiprocessors()))
+            .withBlocks(Options.Order.FORWARD, ChainKernels.blocks(request.tiling(), device.sms()))
             .withWarps(GridOptions.WarpChoice.TURNS);
     try {
       new GridInterpreter(probe.kernel(), options).run(arguments);

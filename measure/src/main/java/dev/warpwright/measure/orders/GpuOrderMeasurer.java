@@ -27,7 +27,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
     try (Gpu device = Gpu.find().orElseThrow(GpuOrderMeasurer::missing)) {
       List<Kernel> kernels =
           LaunchOrders.kernels(
-              request, (GpuTarget) device.target(), device.context().device().multiprocessors());
+              request, (GpuTarget) device.target(), device.context().device().sms());
       watcher.say(
           String.format(
               Locale.ROOT,
@@ -89,7 +89,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
 
   private static @Nullable Timeline timeline(long[] records, Tiling tiling, Watcher watcher) {
     try {
-      return Timeline.of(Timeline.Unit.NS, records, tiling.multiprocessors());
+      return Timeline.of(Timeline.Unit.NS, records, tiling.sms());
     } catch (IllegalStateException e) {
       watcher.say("no timeline: " + e.getMessage());
       return null;

@@ -62,7 +62,7 @@ public final class LaunchChains {
     try (Gpu device =
         Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU to count on"))) {
       List<Kernel> kernels =
-          request.kernels((GpuTarget) device.target(), device.context().device().multiprocessors());
+          request.kernels((GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         kernels.forEach(bench::launch);
       }

@@ -1,6 +1,7 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.OrderBench;
@@ -9,7 +10,6 @@ import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,8 +53,7 @@ public final class LaunchOrders {
     try (Gpu device =
         Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU to count on"))) {
       List<Kernel> kernels =
-          kernels(
-              request, (GpuTarget) device.target(), device.context().device().multiprocessors());
+          kernels(request, (GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         kernels.forEach(bench::launch);
       }
@@ -62,12 +61,11 @@ public final class LaunchOrders {
   }
 
   /** The kernels of a request, tile after tile, order after order. */
-  static List<Kernel> kernels(
-      OrderMeasurer.Request request, GpuTarget target, int multiprocessors) {
+  static List<Kernel> kernels(OrderMeasurer.Request request, GpuTarget target, int sms) {
     List<Kernel> kernels = new ArrayList<>();
     for (Tiling tiling : request.tilings()) {
       for (BlockOrder order : request.orders()) {
-        kernels.add(OrderKernels.of(request.shape(), tiling, order, target, multiprocessors));
+        kernels.add(OrderKernels.of(request.shape(), tiling, order, target, sms));
       }
     }
     return kernels;
@@ -90,14 +88,6 @@ public final class LaunchOrders {
 
   /** What starts a main class with the Java and the classes of this process. */
   static List<String> java(Class<?> main) {
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-Xlog:disable",
-        "-XX:-UsePerfData",
-        "--add-modules=jdk.incubator.vector",
-        "--enable-native-access=ALL-UNNAMED",
-        "-cp",
-        System.getProperty("java.class.path"),
-        main.getName());
+    return OwnJava.command(main.getName());
   }
 }

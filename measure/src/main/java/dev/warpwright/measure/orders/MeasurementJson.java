@@ -58,7 +58,7 @@ public final class MeasurementJson {
     return Json.object()
         .with("unit", timeline.unit().text())
         .with("end", timeline.end())
-        .with("multiprocessors", timeline.multiprocessors())
+        .with("sms", timeline.sms())
         .with("idle", timeline.idle())
         .with("overtaken", timeline.overtaken())
         .with(
@@ -68,11 +68,7 @@ public final class MeasurementJson {
                 e ->
                     Json.array(
                         List.of(
-                            (long) e.item(),
-                            (long) e.block(),
-                            (long) e.multiprocessor(),
-                            e.begin(),
-                            e.end()),
+                            (long) e.item(), (long) e.block(), (long) e.sm(), e.begin(), e.end()),
                         Json::of)));
   }
 

@@ -18,7 +18,7 @@ import java.util.Locale;
 /**
  * The kernels that stand for sizes of tiles: 256 × 256 is a cluster of two blocks that stay and
  * multiply by wgmma, on Hopper only; all others are blocks that end with their tile and multiply by
- * mma.sync, as many at a time on a multiprocessor as {@link Tiling} says where they fit.
+ * mma.sync, as many at a time on an SM as {@link Tiling} says where they fit.
  */
 final class OrderKernels {
   /** Warps of a block, along M and N. */
@@ -36,10 +36,9 @@ final class OrderKernels {
    *
    * @throws UserError if there is none of this type or size for the target
    */
-  static Kernel of(
-      GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int multiprocessors) {
+  static Kernel of(GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int sms) {
     GemmWorkload workload = GemmWorkload.nt(shape.m(), shape.n(), shape.k(), type(shape.type()));
-    if (tiling.multiprocessors() > 1) {
+    if (tiling.sms() > 1) {
       if (!target.hasHopper()) {
         throw new UserError(
             String.format(
@@ -48,12 +47,11 @@ final class OrderKernels {
                 tiling.text(),
                 target.name()));
       }
-      HopperConfig pair =
-          HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, multiprocessors / 2 * 2);
+      HopperConfig pair = HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, sms / 2 * 2);
       return HopperGemm.schedule(workload, with(pair, order)).kernel();
     }
     String problem = "";
-    for (int perSm = tiling.perMultiprocessor(); perSm >= 1; perSm--) {
+    for (int perSm = tiling.perSm(); perSm >= 1; perSm--) {
       for (int stages : new int[] {3, 4, 2}) {
         for (int[] warps : WARPS) {
           var config =
@@ -82,7 +80,7 @@ final class OrderKernels {
 
   /** How a kernel of this size multiplies. */
   static String name(Tiling tiling) {
-    return tiling.multiprocessors() > 1 ? "wgmma" : "mma.sync";
+    return tiling.sms() > 1 ? "wgmma" : "mma.sync";
   }
 
   private static HopperConfig with(HopperConfig c, BlockOrder order) {
@@ -97,7 +95,7 @@ final class OrderKernels {
         order,
         c.blocks(),
         c.minBlocks(),
-        c.swapped());
+        c.swapAb());
   }
 
   /**
@@ -112,7 +110,7 @@ final class OrderKernels {
   private static DType type(Precision type) {
     return switch (type) {
       case BF16, F16 -> type.operand();
-      case F32, TF32, F16_SUMS, E4M3, E5M2, INT8, UINT8, F64 ->
+      case F32, TF32, F16_ACCUMULATORS, E4M3, E5M2, INT8, UINT8, F64 ->
           throw new UserError("dtype=" + type.text() + ": orders are measured in bf16 and f16");
     };
   }

@@ -71,15 +71,14 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
 
   private OrderMeasurement measure(Request request, Tiling tiling, BlockOrder order) {
     GpuTarget target = device.target();
-    Kernel kernel =
-        OrderKernels.of(request.shape(), tiling, order, target, device.multiprocessors());
+    Kernel kernel = OrderKernels.of(request.shape(), tiling, order, target, device.sms());
     BoundKernel bound = BoundKernel.of(kernel, Map.of());
     TimelineProbe probe = TimelineProbe.of(bound.kernel());
     Map<Buffer, BoundKernel.Content> contents = new LinkedHashMap<>(bound.contents());
     contents.put(probe.records(), new BoundKernel.Content.Poison());
     Arguments arguments =
         KernelData.of(new BoundKernel(probe.kernel(), bound.workload(), contents), request.seed());
-    int resident = tiling.atOnce(device) * tiling.multiprocessors();
+    int resident = tiling.atOnce(device) * tiling.sms();
     GridOptions options =
         GridOptions.DEFAULT
             .withBlocks(Options.Order.FORWARD, resident)
@@ -113,7 +112,7 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
         error,
         right ? null : "the result is wrong: relative error " + error,
         null,
-        right ? Timeline.of(Timeline.Unit.TURNS, rows, tiling.multiprocessors()) : null);
+        right ? Timeline.of(Timeline.Unit.TURNS, rows, tiling.sms()) : null);
   }
 
   /** Beside sums in double precision. */

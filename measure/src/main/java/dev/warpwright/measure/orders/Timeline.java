@@ -39,11 +39,11 @@ public record Timeline(Unit unit, List<Event> events) {
    *
    * @param item its place in the order
    * @param block number of the block
-   * @param multiprocessor number of the SM
+   * @param sm number of the SM
    * @param begin from the first begin of all on
    * @param end on the same scale
    */
-  public record Event(int item, int block, int multiprocessor, long begin, long end) {}
+  public record Event(int item, int block, int sm, long begin, long end) {}
 
   public Timeline {
     events = List.copyOf(events);
@@ -87,8 +87,8 @@ public record Timeline(Unit unit, List<Event> events) {
   }
 
   /** How many SMs took part. */
-  public int multiprocessors() {
-    return (int) events.stream().mapToInt(Event::multiprocessor).distinct().count();
+  public int sms() {
+    return (int) events.stream().mapToInt(Event::sm).distinct().count();
   }
 
   /**
@@ -96,14 +96,14 @@ public record Timeline(Unit unit, List<Event> events) {
    * to 1.
    */
   public double idle() {
-    long[] until = new long[1 + events.stream().mapToInt(Event::multiprocessor).max().orElse(0)];
+    long[] until = new long[1 + events.stream().mapToInt(Event::sm).max().orElse(0)];
     long busy = 0;
     for (Event event : events) {
-      int at = event.multiprocessor();
+      int at = event.sm();
       busy += Math.max(0, event.end() - Math.max(event.begin(), until[at]));
       until[at] = Math.max(until[at], event.end());
     }
-    double all = (double) end() * multiprocessors();
+    double all = (double) end() * sms();
     return all == 0 ? 0 : 1 - busy / all;
   }
 

@@ -111,7 +111,7 @@ public final class DeviceReference implements AutoCloseable {
     Buffer shape = workload.outputs().get(output);
     DType precise = products.get(output).kernel().buffers().getLast().dtype();
     long columns = shape.extent(shape.rank() - 1);
-    long pitch = MatrixRows.pitch(shape);
+    long pitch = MatrixRows.leadingDimension(shape);
     long matrix = shape.extent(shape.rank() - 2);
     long step = Math.max(1, CHUNK / pitch);
     OutputError error = OutputError.NONE;
@@ -143,8 +143,7 @@ public final class DeviceReference implements AutoCloseable {
     SplittableRandom random = new SplittableRandom(seed);
     for (int p = 0; p < products.size(); p++) {
       Buffer out = products.get(p).kernel().buffers().getLast();
-      Dot dot =
-          workload.hasProducts() ? dot(set, p) : (product, i, j) -> new HostReference.Sums(0, 0);
+      Dot dot = workload.hasTerms() ? dot(set, p) : (product, i, j) -> new HostReference.Sums(0, 0);
       boolean hidden = p < products.size() - 1;
       for (int spot = 0; spot < SPOTS; spot++) {
         long columns = out.extent(out.rank() - 1);
@@ -246,7 +245,9 @@ public final class DeviceReference implements AutoCloseable {
     return operand.rank() < 3
         ? all
         : all.at(
-            product * MatrixRows.distance(operand), operand.extent(1), MatrixRows.pitch(operand));
+            product * MatrixRows.distance(operand),
+            operand.extent(1),
+            MatrixRows.leadingDimension(operand));
   }
 
   /** An element of the first of two products. */

@@ -112,7 +112,7 @@ public final class ErrorSum {
       return element;
     }
     long columns = output.extent(output.rank() - 1);
-    long pitch = MatrixRows.pitch(output);
+    long pitch = MatrixRows.leadingDimension(output);
     if (output.rank() == 2) {
       return String.format(
           Locale.ROOT, "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d", element, columns, pitch);

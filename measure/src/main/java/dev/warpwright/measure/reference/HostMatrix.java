@@ -46,9 +46,12 @@ public record HostMatrix(DType dtype, long rows, long columns, Object elements) 
     boolean apart =
         buffer.rank() == 3
             && MatrixRows.are(buffer)
-            && MatrixRows.distance(buffer) != buffer.extent(1) * MatrixRows.pitch(buffer);
+            && MatrixRows.distance(buffer)
+                != buffer.extent(1) * MatrixRows.leadingDimension(buffer);
     long columns =
-        MatrixRows.are(buffer) ? MatrixRows.pitch(buffer) : buffer.extent(buffer.rank() - 1);
+        MatrixRows.are(buffer)
+            ? MatrixRows.leadingDimension(buffer)
+            : buffer.extent(buffer.rank() - 1);
     HostMatrix matrix =
         apart
             ? zeros(buffer.dtype(), 1, BoundWorkload.elements(buffer))

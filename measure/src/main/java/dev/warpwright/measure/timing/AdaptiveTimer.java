@@ -18,7 +18,7 @@ public final class AdaptiveTimer {
   /** Standard error, as a part of the time, that is small enough. */
   private static final double ENOUGH = 0.002;
 
-  /** By how much a kernel has to be slower than the yardstick for its time not to matter. */
+  /** By how much a kernel has to be slower than the anchor for its time not to matter. */
   private static final double HOPELESS = 1.25;
 
   /** The same for one whose time is known to some standard errors. */
@@ -40,7 +40,7 @@ public final class AdaptiveTimer {
    * @param turn runs it for a turn, and tells the microseconds of a launch
    * @param micros the time that it is taken to need
    */
-  public record Yardstick(DoubleSupplier turn, double micros) {}
+  public record Anchor(DoubleSupplier turn, double micros) {}
 
   private AdaptiveTimer() {}
 
@@ -64,19 +64,19 @@ public final class AdaptiveTimer {
   }
 
   /**
-   * Times a kernel in turn with the yardstick.
+   * Times a kernel in turn with the anchor.
    *
    * @param turn runs it for a turn, and tells the microseconds of a launch
-   * @return the yardstick's time, times the median of the rounds' ratios, each to the mean of the
-   *     yardstick's turns before and after: a clock that falls steadily is no advantage
+   * @return the anchor's time, times the median of the rounds' ratios, each to the mean of the
+   *     anchor's turns before and after: a clock that falls steadily is no advantage
    */
-  public static Time against(Yardstick yardstick, DoubleSupplier turn) {
+  public static Time against(Anchor anchor, DoubleSupplier turn) {
     double[] ratios = new double[MOST_ROUNDS];
     Time ratio = new Time(Double.NaN, Double.NaN);
-    double before = yardstick.turn().getAsDouble();
+    double before = anchor.turn().getAsDouble();
     for (int round = 0; round < MOST_ROUNDS; round++) {
       double time = turn.getAsDouble();
-      double after = yardstick.turn().getAsDouble();
+      double after = anchor.turn().getAsDouble();
       ratios[round] = 2 * time / (before + after);
       before = after;
       double[] known = Arrays.copyOf(ratios, round + 1);
@@ -85,7 +85,7 @@ public final class AdaptiveTimer {
         break;
       }
     }
-    return new Time(ratio.micros() * yardstick.micros(), ratio.spread());
+    return new Time(ratio.micros() * anchor.micros(), ratio.spread());
   }
 
   private static boolean isEnough(double[] ratios, Time ratio) {

@@ -56,7 +56,7 @@ public final class GemmExplain {
   public Explanation explain(TunedGemm winner, @Nullable Measurer measurer)
       throws InterruptedException {
     Candidate kernel = winner.candidate();
-    Space space = GemmSpace.of(workload, model.target(), model.multiprocessors(), kernel.point());
+    Space space = GemmSpace.of(workload, model.target(), model.sms(), kernel.point());
     List<Variant> variants = Variants.of(space, kernel);
     progress.accept(
         String.format(

@@ -165,7 +165,7 @@ public final class GemmTuning {
   public static Tuner tuner(
       GemmWorkload workload,
       Environment environment,
-      int multiprocessors,
+      int sms,
       Measurer measurer,
       TuningDatabase database,
       Options options,
@@ -173,8 +173,8 @@ public final class GemmTuning {
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
     Space space =
         options.free()
-            ? GemmSpace.free(workload, target, multiprocessors)
-            : GemmSpace.of(workload, target, multiprocessors);
+            ? GemmSpace.free(workload, target, sms)
+            : GemmSpace.of(workload, target, sms);
     WorkloadKey key = workload.key();
     Proposals proposals = new Proposals();
     Strategy strategy =

@@ -1,13 +1,12 @@
 package dev.warpwright.measure.tuning;
 
+import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.GpuCandidateRunner;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.WorkerLoop;
 import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Main class of the processes that compile and run candidates. */
@@ -32,21 +31,11 @@ public final class GpuWorker {
 
   /** The command that starts one with the Java of this process and the given classes. */
   public static List<String> command(GpuTarget target, long seed, String classPath) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Small heaps: there are as many workers as cores. What they hold is matrices of one workload.
-    command.addAll(
-        List.of(
-            "-XX:+UseSerialGC",
-            "-Xlog:disable",
-            "-XX:-UsePerfData",
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            classPath,
-            GpuWorker.class.getName(),
-            target.name(),
-            Long.toString(seed)));
-    return command;
+    return OwnJava.command(
+        List.of("-XX:+UseSerialGC"),
+        classPath,
+        GpuWorker.class.getName(),
+        List.of(target.name(), Long.toString(seed)));
   }
 }

@@ -77,10 +77,10 @@ final class KernelFacts {
         return new Shape(m, n, k, 1, 1, order);
       }
       if (point.option("tileM") == null) {
-        boolean swapped = "yes".equals(point.option("swapped"));
+        boolean swapAb = "yes".equals(point.option("swapped"));
         return new Shape(
-            number(point, swapped ? "columns" : "rows"),
-            number(point, swapped ? "rows" : "columns"),
+            number(point, swapAb ? "columns" : "rows"),
+            number(point, swapAb ? "rows" : "columns"),
             k,
             number(point, "clusterM"),
             number(point, "clusterN"),
@@ -119,7 +119,7 @@ final class KernelFacts {
   private OrderTraffic traffic(Shape shape, Kernel kernel) {
     int resident = (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
     return OrderTraffic.of(
-        new OrderTraffic.Product(
+        new OrderTraffic.Gemm(
             workload.m(),
             workload.n(),
             workload.k(),
@@ -127,7 +127,7 @@ final class KernelFacts {
             workload.result().bytes()),
         new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
         shape.order,
-        resident * model.multiprocessors(),
+        resident * model.sms(),
         // Each half of the cache serves its SMs.
         model.l2Bytes() / 2);
   }
@@ -170,18 +170,17 @@ final class KernelFacts {
             workload.result(),
             workload.layout(),
             workload.epilogue());
-    int multiprocessors = shape.clusterM * shape.clusterN;
+    int sms = shape.clusterM * shape.clusterN;
     try {
       Space.Drawn drawn =
-          GemmSpace.of(small, model.target(), multiprocessors, point)
-              .replay(point.with("order", "row"));
+          GemmSpace.of(small, model.target(), sms, point).replay(point.with("order", "row"));
       if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
         return null;
       }
       BoundKernel bound =
           BoundKernel.of(drawn.candidate().kernel().get(), drawn.candidate().values());
       KernelCounters counted =
-          new GridInterpreter(bound.kernel(), GridOptions.counting(multiprocessors))
+          new GridInterpreter(bound.kernel(), GridOptions.counting(sms))
               .count(KernelData.of(bound, 1), KernelCounters.Caches.H200);
       return (double)
           (counted.sharedLoads().lost()

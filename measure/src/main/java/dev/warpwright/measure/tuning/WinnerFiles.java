@@ -62,7 +62,7 @@ public final class WinnerFiles {
       Path folder,
       GemmWorkload workload,
       Environment environment,
-      int multiprocessors,
+      int sms,
       TuningProgress done,
       List<TuningRecord> records,
       KernelReport report) {
@@ -72,8 +72,7 @@ public final class WinnerFiles {
     }
     Kernel kernel = best.candidate().kernel().get();
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
-    ScheduledGemm scheduled =
-        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point());
+    ScheduledGemm scheduled = GemmSpace.schedule(workload, target, sms, best.candidate().point());
     Kernel bound = BoundKernel.of(kernel, best.candidate().values()).kernel();
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("computation.txt", IrPrinter.text(scheduled.func()));

@@ -71,7 +71,7 @@ class OrderMeasurerTest {
     assertThat(measured).hasSize(4).allMatch(OrderMeasurement::verified);
     assertThat(measured).allMatch(m -> m.times() == null && m.counters() == null);
     for (OrderMeasurement m : measured) {
-      boolean pair = m.tiling().multiprocessors() == 2;
+      boolean pair = m.tiling().sms() == 2;
       int tiles = pair ? 8 : 32;
       List<Timeline.Event> events = m.timeline().events();
       assertThat(events).as(m.tiling().text()).hasSize(pair ? 2 * tiles : tiles);
@@ -133,7 +133,7 @@ class OrderMeasurerTest {
                         tiling,
                         BlockOrder.parse(order),
                         device.target(),
-                        device.multiprocessors()),
+                        device.sms()),
                     Map.of())
                 .kernel();
         TimelineProbe probe = TimelineProbe.of(kernel);

@@ -27,17 +27,17 @@ class RecordedOrdersTest {
   }
 
   @Test
-  void timelinesHaveEachWorkItemOnAllMultiprocessors() {
+  void timelinesHaveEachWorkItemOnAllSms() {
     List<OrderMeasurement> watched = ALL.stream().filter(m -> m.timeline() != null).toList();
     assertThat(watched).hasSizeGreaterThanOrEqualTo(13);
     for (OrderMeasurement m : watched) {
       long items =
           Math.ceilDiv(m.shape().m(), m.tiling().m()) * Math.ceilDiv(m.shape().n(), m.tiling().n());
       Timeline timeline = m.timeline();
-      assertThat(timeline.events()).hasSize((int) items * m.tiling().multiprocessors());
+      assertThat(timeline.events()).hasSize((int) items * m.tiling().sms());
       assertThat(timeline.events().stream().map(Timeline.Event::item).distinct().count())
           .isEqualTo(items);
-      assertThat(timeline.multiprocessors()).isEqualTo(132);
+      assertThat(timeline.sms()).isEqualTo(132);
       assertThat(timeline.unit()).isEqualTo(Timeline.Unit.NS);
       // The timeline is of a launch of its own, at the clock of the moment.
       assertThat(timeline.end() / 1e3)

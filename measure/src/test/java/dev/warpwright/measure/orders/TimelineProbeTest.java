@@ -73,8 +73,8 @@ class TimelineProbeTest {
         Timeline.of(Timeline.Unit.TURNS, records(watched, probe.records()), cluster);
     assertThat(timeline.events()).hasSize(rows);
     assertThat(timeline.events()).allMatch(e -> e.end() > e.begin());
-    assertThat(timeline.events()).allMatch(e -> e.multiprocessor() < resident);
-    assertThat(timeline.multiprocessors()).isEqualTo(Math.min(resident, rows));
+    assertThat(timeline.events()).allMatch(e -> e.sm() < resident);
+    assertThat(timeline.sms()).isEqualTo(Math.min(resident, rows));
     assertThat(timeline.events().getFirst().begin()).isZero();
     if (name.endsWith("sm80")) {
       assertThat(timeline.events()).allMatch(e -> e.block() == e.item());

@@ -21,10 +21,10 @@ final class AdaptiveTimerTest {
     };
   }
 
-  private AdaptiveTimer.Time against(double yardstick, double candidate) {
+  private AdaptiveTimer.Time against(double anchor, double candidate) {
     turns = 0;
     return AdaptiveTimer.against(
-        new AdaptiveTimer.Yardstick(kernel(yardstick), yardstick), kernel(candidate));
+        new AdaptiveTimer.Anchor(kernel(anchor), anchor), kernel(candidate));
   }
 
   @Test
@@ -51,7 +51,7 @@ final class AdaptiveTimerTest {
     DoubleSupplier candidate = kernel(20);
     AdaptiveTimer.Time time =
         AdaptiveTimer.against(
-            new AdaptiveTimer.Yardstick(kernel(20), 20),
+            new AdaptiveTimer.Anchor(kernel(20), 20),
             () -> candidate.getAsDouble() * (turns == 2 ? 3 : 1));
     assertThat(time.micros()).isCloseTo(20, within(0.4));
   }

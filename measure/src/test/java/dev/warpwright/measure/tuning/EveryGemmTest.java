@@ -57,7 +57,7 @@ class EveryGemmTest {
           Type.of(DType.F32, 3e-6),
           new Type(Precision.TF32, 2e-3),
           Type.of(DType.F16, 4e-3),
-          new Type(Precision.F16_SUMS, 4e-3),
+          new Type(Precision.F16_ACCUMULATORS, 4e-3),
           Type.of(DType.BF16, 2e-2),
           Type.of(DType.F8E4M3, 3e-2),
           Type.of(DType.F8E5M2, 3e-2),

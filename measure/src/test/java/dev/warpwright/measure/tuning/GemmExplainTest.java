@@ -44,7 +44,7 @@ final class GemmExplainTest {
   }
 
   private static TunedGemm winner(String point) {
-    Space space = GemmSpace.of(PRODUCT, H200.target(), H200.multiprocessors());
+    Space space = GemmSpace.of(PRODUCT, H200.target(), H200.sms());
     Space.Drawn drawn = space.replay(Point.parse(point));
     return new TunedGemm(Objects.requireNonNull(drawn.candidate()), TunedGemm.Origin.TUNED);
   }

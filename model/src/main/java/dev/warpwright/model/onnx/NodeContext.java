@@ -4,8 +4,8 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.model.build.Activations;
 import dev.warpwright.model.build.Arithmetic;
+import dev.warpwright.model.build.Gemms;
 import dev.warpwright.model.build.GraphBuilder;
-import dev.warpwright.model.build.Products;
 import dev.warpwright.model.build.Rows;
 import dev.warpwright.model.build.Selection;
 import dev.warpwright.model.build.Shapes;
@@ -39,8 +39,8 @@ record NodeContext(GraphBuilder builder, Proto.Node node, List<@Nullable Term> i
     return new Selection(builder);
   }
 
-  Products products() {
-    return new Products(builder);
+  Gemms products() {
+    return new Gemms(builder);
   }
 
   Rows rows() {

@@ -9,7 +9,7 @@ import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Load;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -68,8 +68,8 @@ public final class FixedRows {
   private Stage of(Stage stage) {
     return switch (stage) {
       case Load(String block, Buffer from, Buffer to) -> new Load(block, of(from), of(to));
-      case Product p ->
-          new Product(
+      case Matmul p ->
+          new Matmul(
               p.block(),
               of(p.accumulator()),
               of(p.a()),

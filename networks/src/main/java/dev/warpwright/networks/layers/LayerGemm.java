@@ -3,7 +3,7 @@ package dev.warpwright.networks.layers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.stages.Partition;
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 public record LayerGemm(
     GemmWorkload workload,
     List<Stage> stages,
-    Product product,
-    @Nullable Product up,
+    Matmul product,
+    @Nullable Matmul up,
     Ending ending,
     Buffer result) {
   public LayerGemm {
@@ -44,7 +44,7 @@ public record LayerGemm(
    * @return null if the product has to be exact, is in tf32, or its operands have gaps
    */
   static @Nullable LayerGemm of(List<Stage> stages, Precision precision) {
-    if (!(stages.getFirst() instanceof Product product) || !isForFamilies(product, precision)) {
+    if (!(stages.getFirst() instanceof Matmul product) || !isForFamilies(product, precision)) {
       return null;
     }
     Ending ending =
@@ -71,15 +71,15 @@ public record LayerGemm(
    * @return null if it is none, or its products are not alike
    */
   static @Nullable LayerGemm glu(
-      List<Stage> stages, Map<Buffer, Product> products, Precision precision) {
+      List<Stage> stages, Map<Buffer, Matmul> products, Precision precision) {
     if (!(stages.getFirst() instanceof NetworkFunction.Map map)
         || map.ending() == null
         || map.ending().up() == null
         || (map.ending().residual() != null && !alike(map.ending().residual(), map.to()))) {
       return null;
     }
-    Product gate = products.get(map.ending().accumulator());
-    Product up = products.get(map.ending().up().accumulator());
+    Matmul gate = products.get(map.ending().accumulator());
+    Matmul up = products.get(map.ending().up().accumulator());
     if (gate == null || up == null) {
       return null;
     }
@@ -94,7 +94,7 @@ public record LayerGemm(
     return fits ? ended(gate, up, List.of(gate, up), stages, map.ending()) : null;
   }
 
-  private static boolean isForFamilies(Product product, Precision precision) {
+  private static boolean isForFamilies(Matmul product, Precision precision) {
     // Tensor cores cut f32 operands off where simple kernels round them: over several layers that
     // is too much.
     return precision != Precision.TF32 && !product.exact() && dense(product);
@@ -102,11 +102,7 @@ public record LayerGemm(
 
   /** With a formula, and with the copy of its result to an output if that is next. */
   private static LayerGemm ended(
-      Product product,
-      @Nullable Product up,
-      List<Stage> before,
-      List<Stage> behind,
-      Ending ending) {
+      Matmul product, @Nullable Matmul up, List<Stage> before, List<Stage> behind, Ending ending) {
     Buffer written = Partition.written(behind.getFirst());
     boolean stored =
         behind.size() > 1
@@ -119,7 +115,7 @@ public record LayerGemm(
   }
 
   private static LayerGemm layer(
-      Product product, @Nullable Product up, List<Stage> stages, Ending ending, Buffer result) {
+      Matmul product, @Nullable Matmul up, List<Stage> stages, Ending ending, Buffer result) {
     GemmWorkload workload =
         new GemmWorkload(
             product.a().extent(0),
@@ -132,7 +128,7 @@ public record LayerGemm(
     return new LayerGemm(workload, stages, product, up, ending, result);
   }
 
-  private static boolean dense(Product product) {
+  private static boolean dense(Matmul product) {
     long rows = product.transposed() ? product.n() : product.k();
     long columns = product.transposed() ? product.k() : product.n();
     Buffer weight = product.weight();

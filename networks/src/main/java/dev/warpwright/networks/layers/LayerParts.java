@@ -3,7 +3,7 @@ package dev.warpwright.networks.layers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.stages.Partition;
@@ -31,7 +31,7 @@ public final class LayerParts {
   private final NetworkFunction network;
   private final Precision precision;
   private final Predicate<GemmWorkload> has;
-  private final java.util.Map<Buffer, Product> products = new HashMap<>();
+  private final java.util.Map<Buffer, Matmul> products = new HashMap<>();
   private final java.util.Map<Buffer, Set<String>> readers = new HashMap<>();
 
   private LayerParts(NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
@@ -40,7 +40,7 @@ public final class LayerParts {
     this.has = has;
     StageReads reads = StageReads.of(network.func());
     for (Stage stage : network.stages()) {
-      if (stage instanceof Product product) {
+      if (stage instanceof Matmul product) {
         products.put(product.accumulator(), product);
       }
       for (Buffer buffer : reads.by(stage.block())) {
@@ -90,7 +90,7 @@ public final class LayerParts {
 
   /** Whether nothing but a formula reads the products of a gated linear unit. */
   private boolean isPrivate(LayerGemm glu, Stage formula) {
-    for (Product product : List.of(glu.product(), Objects.requireNonNull(glu.up()))) {
+    for (Matmul product : List.of(glu.product(), Objects.requireNonNull(glu.up()))) {
       Set<String> others = new HashSet<>(readers.getOrDefault(product.accumulator(), Set.of()));
       others.removeAll(List.of(product.block(), formula.block()));
       if (!others.isEmpty() || network.outputs().contains(product.accumulator())) {

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.Scheduled;
@@ -45,7 +45,7 @@ public final class LayerSchedule {
     long elements = (long) tiling.rows() * tiling.cols() / tiling.threads();
     script.schedule.annotate("minBlocks", GpuTiling.minBlocks(tiling.threads(), elements));
     switch (group.stages().getFirst()) {
-      case Product product -> script.product(product);
+      case Matmul product -> script.product(product);
       case NetworkFunction.Reduction reduction -> script.reductions();
       case NetworkFunction.Load load -> script.formulas();
       case NetworkFunction.Map map -> script.formulas();
@@ -57,7 +57,7 @@ public final class LayerSchedule {
     return Scheduled.by(script.schedule);
   }
 
-  private void product(Product product) {
+  private void product(Matmul product) {
     List<Computed> computed = new ArrayList<>();
     BlockRef last = writing(Scope.FRAGMENT, computed);
     Tiles tiles = tile(last, tiling.cols());

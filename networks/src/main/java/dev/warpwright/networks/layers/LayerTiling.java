@@ -1,7 +1,7 @@
 package dev.warpwright.networks.layers;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.networks.rows.GpuTiling;
 
 /**
@@ -17,7 +17,7 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
   private static final int THREADS = 256;
 
   /** For a product; the narrowest tile that its columns fill, up to 128. */
-  public static LayerTiling ofProduct(Product product, String instruction) {
+  public static LayerTiling ofProduct(Matmul product, String instruction) {
     int cols = 16;
     while (cols < Math.min(128, product.n())) {
       cols *= 2;
@@ -38,7 +38,7 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
   }
 
   /** How the product is spread over the block. */
-  Attrs attrs(Product product) {
+  Attrs attrs(Matmul product) {
     return new GpuTiling(rows, threads, depth).attrs(cols, product.exact(), instruction);
   }
 }

@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -99,7 +99,7 @@ public record ChainTiling(
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   public static String refusal(StageGroup group, GpuTarget target) {
     if (!target.hasHopper()) {
-      return target.name() + " has no products with operands in registers of a warpgroup";
+      return target.name() + " has no GEMMs with operands in registers of a warpgroup";
     }
     if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
       String tf32 = refusalOfTf32(group);
@@ -116,7 +116,7 @@ public record ChainTiling(
    */
   private static String refusalOfTf32(StageGroup group) {
     Set<Buffer> sums = new HashSet<>();
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       sums.add(product.accumulator());
       if (product.n() > COLUMNS[0]) {
         return product.block() + " is wider than the " + COLUMNS[0] + " columns of tf32";
@@ -133,14 +133,14 @@ public record ChainTiling(
       if (stage instanceof Map map
           && reads.by(map.block()).stream().anyMatch(rows::contains)
           && reads.by(map.block()).stream().anyMatch(sums::contains)) {
-        return map.block() + " adds to a product in tf32 what is an operand of another one";
+        return map.block() + " adds to a GEMM in tf32 what is an operand of another one";
       }
     }
     return "";
   }
 
   /** Of few inputs, or with weights stored as [K, N], operands stay f32. */
-  private static boolean isTf32(Product product) {
+  private static boolean isTf32(Matmul product) {
     return product.weight().dtype() == DType.F32 && product.transposed() && !product.exact();
   }
 
@@ -151,20 +151,20 @@ public record ChainTiling(
    */
   public static String refusal(StageGroup group, boolean tf32) {
     if (group.products().isEmpty()) {
-      return "it has no products";
+      return "it has no GEMMs";
     }
     if (group.products().size() > MOST_LAYERS) {
       return "its "
           + group.products().size()
-          + " products are more than the "
+          + " GEMMs are more than the "
           + MOST_LAYERS
           + " that are written one after the other";
     }
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       DType type = product.weight().dtype();
       boolean taken = type.bytes() == 2 || tf32 && isTf32(product);
       if (product.exact() || !product.transposed() || !taken) {
-        return product.block() + " is no product of 16-bit operands" + (tf32 ? " or in tf32" : "");
+        return product.block() + " is no GEMM of 16-bit operands" + (tf32 ? " or in tf32" : "");
       }
       if (product.n() > MOST_COLUMNS || product.k() > MOST_COLUMNS) {
         return product.block()
@@ -233,11 +233,11 @@ public record ChainTiling(
   /** Those with so many columns of accumulators at a time. */
   private static List<ChainTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
-    List<Product> products = group.products();
+    List<Matmul> products = group.products();
     boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     long most = 0;
     long first = 0;
-    for (Product product : products) {
+    for (Matmul product : products) {
       most = Math.max(most, registers(product, columns));
     }
     for (Stage stage : group.stages()) {
@@ -283,7 +283,7 @@ public record ChainTiling(
       switch (stage) {
         case Load load -> bytes += load.from().extent(1) * load.from().dtype().bytes();
         case Store store -> bytes += store.to().extent(1) * store.to().dtype().bytes();
-        case Product product -> {
+        case Matmul product -> {
           double rate = isTf32(product) ? MACS_PER_CYCLE / 2.0 : MACS_PER_CYCLE;
           double cycles = product.n() * product.k() / rate * ROWS;
           products += cycles;
@@ -300,7 +300,7 @@ public record ChainTiling(
    * Registers of a thread that a product takes: accumulators, its operand, and, of a layer whose
    * columns come part by part, the next product's.
    */
-  private static long registers(Product product, long most) {
+  private static long registers(Matmul product, long most) {
     long part = ColumnParts.part(product.n(), most);
     long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
     return part / 2
@@ -324,7 +324,7 @@ public record ChainTiling(
     long whole = 0;
     if (map.ending() != null && columns > most) {
       whole = columns / 4;
-      for (Product product : group.products()) {
+      for (Matmul product : group.products()) {
         whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
       }
       columns = ColumnParts.part(columns, most);
@@ -353,7 +353,7 @@ public record ChainTiling(
     return streams ? Math.min(MOST_REGISTERS, (entry * groups - 24) / consumers / 8 * 8) : entry;
   }
 
-  private static long weights(List<Product> products) {
+  private static long weights(List<Matmul> products) {
     return products.stream().mapToLong(ChainTiling::bytes).sum();
   }
 
@@ -362,7 +362,7 @@ public record ChainTiling(
    * are spread evenly over the network, so that their copies are too.
    */
   private static ChainTiling withWeights(
-      List<Product> products,
+      List<Matmul> products,
       GpuTarget target,
       int consumers,
       boolean prefetch,
@@ -376,7 +376,7 @@ public record ChainTiling(
     }
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
-      List<Product> flow = new ArrayList<>();
+      List<Matmul> flow = new ArrayList<>();
       for (int j = 1; j <= streamed; j++) {
         flow.add(products.get(j * layers / streamed - 1));
       }
@@ -384,7 +384,7 @@ public record ChainTiling(
       long depth = 64;
       long widest = 0;
       long layer = 0;
-      for (Product product : flow) {
+      for (Matmul product : flow) {
         while (product.k() % depth != 0) {
           depth /= 2;
         }
@@ -412,20 +412,20 @@ public record ChainTiling(
         columns == COLUMNS[0] ? "" : " columns=" + columns);
   }
 
-  private static long bytes(Product product) {
+  private static long bytes(Matmul product) {
     return product.n() * product.k() * product.weight().dtype().bytes();
   }
 
   /** Columns of a slice of the weight. */
-  long depth(Product product) {
+  long depth(Matmul product) {
     return resident.contains(product.weight()) ? product.k() : depth;
   }
 
-  boolean isStreamed(Product product) {
+  boolean isStreamed(Matmul product) {
     return !resident.contains(product.weight());
   }
 
-  int stages(Product product) {
+  int stages(Matmul product) {
     return isStreamed(product) ? stages : 1;
   }
 
@@ -438,7 +438,7 @@ public record ChainTiling(
   }
 
   /** The instruction of a product. */
-  String instruction(Product product) {
+  String instruction(Matmul product) {
     if (isTf32(product)) {
       return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
     }

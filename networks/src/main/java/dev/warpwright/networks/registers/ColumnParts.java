@@ -2,7 +2,7 @@ package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.stages.Partition;
@@ -50,7 +50,7 @@ record ColumnParts(List<Stage> stages, long columns) {
       }
     }
     List<ColumnParts> parts = new ArrayList<>();
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       ColumnParts layer = of(product, readers, most);
       if (layer != null) {
         parts.add(layer);
@@ -60,7 +60,7 @@ record ColumnParts(List<Stage> stages, long columns) {
   }
 
   private static @Nullable ColumnParts of(
-      Product product, java.util.Map<Buffer, List<Stage>> readers, long most) {
+      Matmul product, java.util.Map<Buffer, List<Stage>> readers, long most) {
     long columns = part(product.n(), most);
     List<Stage> stages = new ArrayList<>(List.of(product));
     while (true) {

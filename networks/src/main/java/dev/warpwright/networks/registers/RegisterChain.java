@@ -1,7 +1,7 @@
 package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.stages.StageGroup;
@@ -57,7 +57,7 @@ public final class RegisterChain extends RowChain {
 
   /** By slices along K. */
   @Override
-  void weights(Product product, BlockRef block) {
+  void weights(Matmul product, BlockRef block) {
     LoopRef slices = slices(block, tiling.depth(product));
     BlockRef staged = staged(product, block, slices, tiling.stages(product));
     if (tiling.isStreamed(product)) {
@@ -66,7 +66,7 @@ public final class RegisterChain extends RowChain {
   }
 
   @Override
-  Attrs product(Product product) {
+  Attrs product(Matmul product) {
     Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
     boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
     return slices ? attrs.with("inflight", 1L) : attrs;

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -41,9 +41,9 @@ abstract class RowChain {
   abstract void parts();
 
   /** Brings a weight to where its product, the block, reads it. */
-  abstract void weights(Product product, BlockRef block);
+  abstract void weights(Matmul product, BlockRef block);
 
-  abstract Attrs product(Product product);
+  abstract Attrs product(Matmul product);
 
   /**
    * The tile program.
@@ -72,7 +72,7 @@ abstract class RowChain {
         schedule.setScope(schedule.buffer(buffer.name()), Scope.FRAGMENT);
       }
     }
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       weights(product, schedule.block(product.block()));
     }
     schedule.persistent(items, blocks);
@@ -105,7 +105,7 @@ abstract class RowChain {
   }
 
   /** Brings a weight into shared memory by its slices, so many of which are there at once. */
-  final BlockRef staged(Product product, BlockRef block, LoopRef slices, int stages) {
+  final BlockRef staged(Matmul product, BlockRef block, LoopRef slices, int stages) {
     BlockRef staged =
         schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
     schedule.computeAt(staged, slices);
@@ -120,7 +120,7 @@ abstract class RowChain {
     for (Stage stage : group.stages()) {
       if (stage.block().equals(block.name())) {
         return switch (stage) {
-          case Product product -> product(product);
+          case Matmul product -> product(product);
           case Load _ -> prefetch ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
           case Map _, Reduction _, Store _ -> Attrs.NONE;
         };

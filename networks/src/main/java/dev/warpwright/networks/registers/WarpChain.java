@@ -1,7 +1,7 @@
 package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.schedule.BlockRef;
@@ -39,7 +39,7 @@ public final class WarpChain extends RowChain {
 
   /** As a whole, if it stays in shared memory. */
   @Override
-  void weights(Product product, BlockRef block) {
+  void weights(Matmul product, BlockRef block) {
     LoopRef whole = slices(block, product.k());
     if (tiling.stays(product)) {
       staged(product, block, whole, 1);
@@ -49,7 +49,7 @@ public final class WarpChain extends RowChain {
   }
 
   @Override
-  Attrs product(Product product) {
+  Attrs product(Matmul product) {
     Attrs attrs = Attrs.NONE.with("instr", WarpTiling.instruction(product));
     long part = tiling.part(product);
     return part < product.n() ? attrs.with("part", part) : attrs;

@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -66,7 +66,7 @@ public record WarpTiling(
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   public static String refusal(StageGroup group, GpuTarget target) {
     if (!target.hasAmpere()) {
-      return target.name() + " has no products of 16 by 8 by 16 with operands in registers";
+      return target.name() + " has no mma.sync of 16 by 8 by 16 with operands in registers";
     }
     String refusal = ChainTiling.refusal(group, false);
     if (refusal.isEmpty() && resident(group, target).isEmpty()) {
@@ -82,7 +82,7 @@ public record WarpTiling(
   private static Set<Buffer> resident(StageGroup group, GpuTarget target) {
     long left = target.sharedPerBlock();
     Set<Buffer> resident = new LinkedHashSet<>();
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       if (bytes(product) <= left && resident.add(product.weight())) {
         left -= bytes(product);
       }
@@ -152,7 +152,7 @@ public record WarpTiling(
     for (Stage stage : group.stages()) {
       switch (stage) {
         case Load load -> next += halves(load.to().extent(1));
-        case Product product -> {
+        case Matmul product -> {
           long columns = part(product);
           boolean parts = columns < product.n();
           sums = rows * columns / WARP;
@@ -191,7 +191,7 @@ public record WarpTiling(
   }
 
   /** Columns of a product that are computed at a time: the widest equal parts. */
-  long part(Product product) {
+  long part(Matmul product) {
     long columns = Math.min(part, product.n());
     while (product.n() % columns != 0 || columns % GRANULE != 0) {
       columns--;
@@ -199,7 +199,7 @@ public record WarpTiling(
     return columns;
   }
 
-  public boolean stays(Product product) {
+  public boolean stays(Matmul product) {
     return resident.contains(product.weight());
   }
 
@@ -208,12 +208,12 @@ public record WarpTiling(
     return group.products().stream().filter(this::stays).mapToLong(WarpTiling::bytes).sum();
   }
 
-  private static long bytes(Product product) {
+  private static long bytes(Matmul product) {
     return product.n() * product.k() * product.weight().dtype().bytes();
   }
 
   /** The instruction of a product. */
-  static String instruction(Product product) {
+  static String instruction(Matmul product) {
     return "mma.m16n8k16.f32." + (product.weight().dtype() == DType.F16 ? "f16" : "bf16");
   }
 

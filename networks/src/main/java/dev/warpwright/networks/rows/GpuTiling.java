@@ -1,7 +1,7 @@
 package dev.warpwright.networks.rows;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
@@ -154,7 +154,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
       return minBlocks(threads, registers(group));
     }
     long most = 0;
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       long each = rowsOfThread(product.n());
       long own = each * along(each) + product.n() / across(product.n());
       most = Math.max(most, own + registers(group) + TILE_REGISTERS);
@@ -204,13 +204,13 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
       case TF32 -> "mma.m16n8k8.f32.tf32";
       case F16 -> target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
       case BF16 -> "mma.m16n8k16.f32.bf16";
-      case F16_SUMS, E4M3, E5M2, INT8, UINT8, F64 ->
+      case F16_ACCUMULATORS, E4M3, E5M2, INT8, UINT8, F64 ->
           throw new IllegalArgumentException("no networks in " + precision.text());
     };
   }
 
   /** How a product is spread over the block. */
-  public Attrs attrs(Product product, String instruction) {
+  public Attrs attrs(Matmul product, String instruction) {
     return attrs(product.n(), product.exact(), instruction);
   }
 
@@ -253,7 +253,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
   }
 
   /** Columns of the weight to hold at once: at most {@link #depth}, a divisor of K. */
-  long depthOf(Product product) {
+  long depthOf(Matmul product) {
     if (isOneWarp()) {
       return product.k();
     }

@@ -34,7 +34,7 @@ public record HostTiling(int rows, boolean parallelRows) {
    */
   public static HostTiling of(NetworkFunction network, int rows, HostTarget target) {
     long bytes = 0;
-    for (NetworkFunction.Product product : network.products()) {
+    for (NetworkFunction.Matmul product : network.products()) {
       bytes += product.n() * product.k() * product.weight().dtype().bits() / 8;
     }
     return bytes > KEPT_BYTES

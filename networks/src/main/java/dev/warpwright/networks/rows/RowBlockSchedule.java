@@ -5,7 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.stages.Partition;
@@ -53,7 +53,7 @@ public final class RowBlockSchedule {
     LoopRef rows = script.tileRows(tiling.rows());
     script.gather(rows);
     script.scopes(true);
-    for (Product product : group.products()) {
+    for (Matmul product : group.products()) {
       script.sliceWeights(product, tiling.depthOf(product), !tiling.isOneWarp());
     }
     // Last, because until it is in place every buffer is still shared by all rows.
@@ -143,13 +143,13 @@ public final class RowBlockSchedule {
       }
       boolean registers =
           switch (stage) {
-            case Product product -> gpu;
+            case Matmul product -> gpu;
             case NetworkFunction.Map map -> gpu && isStoredOnly(map) && readsAny(map, accumulators);
             case NetworkFunction.Load load -> false;
             case NetworkFunction.Reduction reduction -> false;
             case NetworkFunction.Store store -> false;
           };
-      if (stage instanceof Product && gpu) {
+      if (stage instanceof Matmul && gpu) {
         accumulators.add(buffer);
       }
       schedule.setScope(schedule.buffer(buffer.name()), registers ? Scope.FRAGMENT : Scope.SHARED);
@@ -171,14 +171,14 @@ public final class RowBlockSchedule {
    * shared memory.
    */
   private void align(GpuTiling tiling, String instruction) {
-    List<Product> products = group.products();
+    List<Matmul> products = group.products();
     for (Stage stage : group.stages()) {
       if (!(stage instanceof NetworkFunction.Map map)) {
         continue;
       }
       Set<Buffer> read = reads.by(map.block());
       Attrs spread = null;
-      for (Product product : products) {
+      for (Matmul product : products) {
         if (!read.contains(product.accumulator())) {
           continue;
         }
@@ -200,7 +200,7 @@ public final class RowBlockSchedule {
    *
    * @param staged whether slices come through shared memory; otherwise from L1
    */
-  private void sliceWeights(Product product, long depth, boolean staged) {
+  private void sliceWeights(Matmul product, long depth, boolean staged) {
     BlockRef block = schedule.block(product.block());
     List<LoopRef> loops = schedule.loops(block);
     LoopRef k = loops.getLast();
@@ -218,13 +218,13 @@ public final class RowBlockSchedule {
   }
 
   private void tensorize(@Nullable GpuTiling tiling, String instruction) {
-    Map<String, Product> products = new HashMap<>();
-    for (Product product : group.products()) {
+    Map<String, Matmul> products = new HashMap<>();
+    for (Matmul product : group.products()) {
       products.put(product.block(), product);
     }
     SequencedMap<BlockRef, Attrs> attrs = new LinkedHashMap<>();
     for (BlockRef block : schedule.blocks()) {
-      Product product = products.get(block.name());
+      Matmul product = products.get(block.name());
       Attrs own = Attrs.NONE;
       if (product != null) {
         own = tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);

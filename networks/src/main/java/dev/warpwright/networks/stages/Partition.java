@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -76,7 +76,7 @@ public final class Partition {
     }
     return switch (first) {
       case Load load -> false;
-      case Product product ->
+      case Matmul product ->
           (next instanceof Map || next instanceof Store) && width(next) == product.n();
       case Reduction reduction ->
           last instanceof Reduction && (next instanceof Reduction || next instanceof Map);
@@ -107,7 +107,7 @@ public final class Partition {
   public static Buffer written(Stage stage) {
     return switch (stage) {
       case Load load -> load.to();
-      case Product product -> product.accumulator();
+      case Matmul product -> product.accumulator();
       case Reduction reduction -> reduction.to();
       case Map map -> map.to();
       case Store store -> store.to();

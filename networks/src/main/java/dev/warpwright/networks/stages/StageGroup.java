@@ -9,7 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,13 +34,13 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   }
 
   /** The matrix products, in order. */
-  public List<Product> products() {
-    return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
+  public List<Matmul> products() {
+    return stages.stream().filter(Matmul.class::isInstance).map(Matmul.class::cast).toList();
   }
 
   /** Columns of the accumulators that are alive at once: those that one formula reads. */
   public long liveColumns() {
-    long most = products().stream().mapToLong(Product::n).max().orElse(0);
+    long most = products().stream().mapToLong(Matmul::n).max().orElse(0);
     StageReads all = StageReads.of(func);
     Map<Buffer, Long> columns = new HashMap<>();
     products().forEach(product -> columns.merge(product.accumulator(), product.n(), Long::sum));

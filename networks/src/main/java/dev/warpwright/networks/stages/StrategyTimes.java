@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Var;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.DeviceCatalogue;
@@ -102,7 +102,7 @@ public record StrategyTimes(
 
   private double weights() {
     double bytes = 0;
-    for (Product product : network.products()) {
+    for (Matmul product : network.products()) {
       bytes += (double) product.n() * product.k() * product.weight().dtype().bytes();
     }
     return bytes;
@@ -117,7 +117,7 @@ public record StrategyTimes(
   public double registers() {
     double tile =
         network.products().size() * CHAIN_LAYER_US
-            + flops(Math.min(rows, CHAIN_ROWS)) * device.multiprocessors() / peak()
+            + flops(Math.min(rows, CHAIN_ROWS)) * device.sms() / peak()
             + LAUNCH_US / 2;
     tile = Math.max(tile, weights() / CHAIN_BYTES_PER_US);
     double all = Math.max(moved(ends() + weights()), flops(rows) / (CHAIN_REACHED * peak()));
@@ -136,12 +136,10 @@ public record StrategyTimes(
         switch (precision) {
           case F32 -> SHARED_F32;
           case TF32 -> SHARED_TF32;
-          case F16, F16_SUMS, BF16, E4M3, E5M2, INT8, UINT8, F64 -> SHARED_16_BITS;
+          case F16, F16_ACCUMULATORS, BF16, E4M3, E5M2, INT8, UINT8, F64 -> SHARED_16_BITS;
         };
     double rate =
-        Math.min(
-            SHARED_REACHED * peak(),
-            perClock * device.multiprocessors() * (double) device.boostMhz());
+        Math.min(SHARED_REACHED * peak(), perClock * device.sms() * (double) device.boostMhz());
     double all = Math.max(moved(ends() + weights()), flops(rows) / rate);
     return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
   }
@@ -163,7 +161,7 @@ public record StrategyTimes(
           bytes += TileTraffic.bytes(buffer, scalars());
         }
         double computed = 0;
-        for (Product product : layer.products()) {
+        for (Matmul product : layer.products()) {
           computed += 2.0 * rows * product.n() * (product.k() + half) / reached;
         }
         micros += LAUNCH_US + Math.max(moved(bytes), computed);

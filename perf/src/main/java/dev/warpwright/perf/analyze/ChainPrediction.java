@@ -45,15 +45,14 @@ public record ChainPrediction(
         OrderSimulation.runWaiting(problem, TileOrders.settled(problem, order), CachePolicy.LRU);
     var second = new GemmShape(first.m(), last, first.n(), first.type());
     double l2 = asked(first, tiling) + asked(second, tiling);
-    int slots = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
+    int slots = Math.max(1, device.sms() / tiling.sms());
     double useful = first.m() * (double) (first.n() + last) / (tiling.m() * (double) tiling.n());
     double busy = useful / (Math.ceilDiv(problem.items(), slots) * (double) slots);
     var units = UnitNumber.of(device);
     double compute =
         (first.flops() + second.flops()) / (first.type().peak(device) * units.at(REACHED)) / busy;
     double memory = run.movedSize() / (device.dramGBs() * 1e9 * units.at(REACHED));
-    double cache =
-        l2 / (units.at(L2_BYTES_PER_CLOCK) * device.multiprocessors() * device.boostMhz() * 1e6);
+    double cache = l2 / (units.at(L2_BYTES_PER_CLOCK) * device.sms() * device.boostMhz() * 1e6);
     double time =
         Math.pow(
             Math.pow(compute, units.at(OVERLAP))

@@ -54,7 +54,7 @@ public record GemmPrediction(
     long tiles = Math.multiplyExact(rows, columns);
     int atOnce = tiling.atOnce(device);
     double useful = shape.m() * (double) shape.n() / (tiling.m() * (double) tiling.n());
-    int slots = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
+    int slots = Math.max(1, device.sms() / tiling.sms());
     long waves = Math.ceilDiv(tiles, slots);
     double busy = useful / (waves * (double) slots);
     var units = UnitNumber.of(device);
@@ -76,8 +76,7 @@ public record GemmPrediction(
     double write = shape.resultBytes();
     double drawing = Math.min(1, tiles / (units.at(DRAWING) * slots));
     double memory = (read + write) / (device.dramGBs() * 1e9 * units.at(REACHED) * drawing) * 1e6;
-    double l2Rate =
-        units.at(L2_BYTES_PER_CLOCK) * device.multiprocessors() * device.boostMhz() * 1e6;
+    double l2Rate = units.at(L2_BYTES_PER_CLOCK) * device.sms() * device.boostMhz() * 1e6;
     double l2Time = l2 / (l2Rate * drawing) * 1e6;
     double time =
         Math.pow(

@@ -119,9 +119,7 @@ final class L2Model {
     return read * shape.k() / played;
   }
 
-  /**
-   * Bytes that multiprocessors did not find in their half of the cache, after {@link #readBytes}.
-   */
+  /** Bytes that SMs did not find in their half of the cache, after {@link #readBytes}. */
   double missedBytes() {
     return (read + fitted.at(ACROSS) * (missed - read)) * shape.k() / played;
   }

@@ -39,7 +39,7 @@ public final class OwnDevice {
         fields.text("name"),
         like.driverName(),
         like.target(),
-        (int) number(fields, "SMs", 1, like.multiprocessors()),
+        (int) number(fields, "SMs", 1, like.sms()),
         (int) number(fields, "MHz", 1, like.boostMhz()),
         number(fields, "f32", 0, like.fp32Tflops()),
         number(fields, "tf32", 0, like.tf32Tflops()),

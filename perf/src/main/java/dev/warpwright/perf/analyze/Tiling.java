@@ -13,10 +13,10 @@ import java.util.regex.Pattern;
  *
  * @param m rows of a tile, of a cluster's where blocks of a cluster share operands
  * @param n columns of a tile
- * @param multiprocessors that compute one tile together: the size of a cluster
- * @param perMultiprocessor tiles at a time on one SM
+ * @param sms that compute one tile together: the size of a cluster
+ * @param perSm tiles at a time on one SM
  */
-public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
+public record Tiling(int m, int n, int sms, int perSm) {
   private static final Pattern TEXT = Pattern.compile("(\\d{1,4})x(\\d{1,4})");
 
   /** Sizes of tiles that fast kernels have. */
@@ -25,7 +25,7 @@ public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
   };
 
   public Tiling {
-    if (m < 1 || n < 1 || multiprocessors < 1 || perMultiprocessor < 1) {
+    if (m < 1 || n < 1 || sms < 1 || perSm < 1) {
       throw new UserError("tiles of " + m + "x" + n + ": each side must be at least 1");
     }
   }
@@ -72,11 +72,11 @@ public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
 
   /** Tiles that run at the same time on a device. */
   public int atOnce(DeviceModel device) {
-    return Math.max(1, device.multiprocessors() / multiprocessors * perMultiprocessor);
+    return Math.max(1, device.sms() / sms * perSm);
   }
 
   /** Whether blocks stay and take tile after tile, as clusters do. */
   boolean persistent() {
-    return multiprocessors > 1;
+    return sms > 1;
   }
 }

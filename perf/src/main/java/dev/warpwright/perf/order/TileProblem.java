@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A matmul C = A · B in tiles, or with {@code chained > 0} also E = C · D: C has {@code rows} ×
- * {@code columns} tiles, {@code depth} blocks along K; E has {@code rows} × {@code chained} tiles,
- * and {@code columns} blocks along its K. See the package for the model.
+ * {@code columns} tiles, {@code depth} blocks of K; E has {@code rows} × {@code chained} tiles, and
+ * {@code columns} blocks along its K. See the package for the model.
  *
  * @param chained columns of tiles of the second result; 0 for one matmul
  * @param cachedResults whether results go through the cache
@@ -49,14 +49,14 @@ public record TileProblem(
               + columns
               + " tiles with "
               + depth
-              + " blocks along K: each must be at least 1");
+              + " blocks of K: each must be at least 1");
     }
     long accesses = accesses(rows, columns, depth, chained);
     if (Math.max(Math.max(rows, columns), Math.max(depth, chained)) > MOST || accesses > MOST) {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "a grid of %dx%d tiles with %d blocks along K is too large: %d accesses, at most %d",
+              "a grid of %dx%d tiles with %d blocks of K is too large: %d accesses, at most %d",
               rows,
               columns,
               depth,

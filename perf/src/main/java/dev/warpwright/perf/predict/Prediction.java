@@ -5,8 +5,8 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
-import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.perf.analyze.Part;
 import dev.warpwright.perf.analyze.Tiling;
@@ -28,9 +28,9 @@ import java.util.Optional;
  *
  * @param micros by the model; not a number if it has nothing to go by
  */
-public record Prediction(double micros, LeastTime least) {
+public record Prediction(double micros, RooflineBound least) {
   /** Of a kernel that does not say what it computes, or a device that is not in the catalogue. */
-  public static final Prediction NONE = new Prediction(Double.NaN, LeastTime.UNKNOWN);
+  public static final Prediction NONE = new Prediction(Double.NaN, RooflineBound.UNKNOWN);
 
   private static final String USUAL = "H200 SXM";
 
@@ -47,7 +47,7 @@ public record Prediction(double micros, LeastTime least) {
             () ->
                 DeviceCatalogue.ALL.stream()
                     .filter(device -> device.target() == target)
-                    .max(java.util.Comparator.comparingInt(DeviceModel::multiprocessors)));
+                    .max(java.util.Comparator.comparingInt(DeviceModel::sms)));
   }
 
   /** A kernel whose attributes say what it computes. */
@@ -79,7 +79,7 @@ public record Prediction(double micros, LeastTime least) {
           GemmPrediction.of(shape, tiling(bound.kernel(), shape), order(bound), device).timeUs();
     }
     return new Prediction(
-        micros, LeastTime.of(workload.flops(), rate, bytes, device.dramGBs() * 1e9));
+        micros, RooflineBound.of(workload.flops(), rate, bytes, device.dramGBs() * 1e9));
   }
 
   private static void add(List<Part.GemmShape> shapes, long m, long n, long k, Precision type) {

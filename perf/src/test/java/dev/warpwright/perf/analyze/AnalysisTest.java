@@ -103,7 +103,7 @@ class AnalysisTest {
         assertThat(p.dramReadBytes()).isLessThanOrEqualTo(p.l2Bytes());
         assertThat(p.tail()).isBetween(0.0, 1.0);
         // What is idle is what these same waves have room for and no result needs.
-        int units = H200.multiprocessors() / tiling.multiprocessors();
+        int units = H200.sms() / tiling.sms();
         assertThat(p.waves()).isEqualTo(Math.ceilDiv(p.tiles(), units));
         double room = p.waves() * (double) units * tiling.m() * tiling.n();
         assertThat(p.tail()).isCloseTo(1 - 1000 * 2000 / room, within(1e-12));

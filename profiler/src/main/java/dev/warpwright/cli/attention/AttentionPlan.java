@@ -75,7 +75,7 @@ public final class AttentionPlan {
             + " measurements)",
         expected.blocks(),
         expected.resident(),
-        device.multiprocessors(),
+        device.sms(),
         Figure.number(expected.micros()),
         device.name());
   }

@@ -71,7 +71,7 @@ public final class DevicesAction implements Action<DevicesRequest> {
               target
                   .map(GpuTarget::name)
                   .orElse("compute capability " + gpu.computeCapability() + ", not supported"),
-              gpu.multiprocessors(),
+              gpu.sms(),
               gpu.memoryBytes() / 1e9,
               gpu.maxSharedPerBlock() >> 10,
               CudaDriver.require().versionText()));
@@ -81,7 +81,7 @@ public final class DevicesAction implements Action<DevicesRequest> {
               .with("uuid", "GPU-" + gpu.uuid())
               .with("target", target.map(GpuTarget::name).orElse(null))
               .with("computeCapability", gpu.computeCapability())
-              .with("multiprocessors", gpu.multiprocessors())
+              .with("sms", gpu.sms())
               .with("memoryBytes", gpu.memoryBytes())
               .with("l2Bytes", gpu.l2Bytes())
               .with("sharedPerBlock", gpu.maxSharedPerBlock())

@@ -92,7 +92,7 @@ record NetworkBounds(
         device == null ? Double.NaN : flops / tflops(device, precision) / 1e6,
         device == null
             ? Double.NaN
-            : specials / (SPECIALS_PER_CLOCK * device.multiprocessors() * device.boostMhz()));
+            : specials / (SPECIALS_PER_CLOCK * device.sms() * device.boostMhz()));
   }
 
   /**
@@ -120,7 +120,7 @@ record NetworkBounds(
     double rate =
         switch (precision) {
           case TF32 -> device.tf32Tflops();
-          case F16, F16_SUMS -> device.f16Tflops();
+          case F16, F16_ACCUMULATORS -> device.f16Tflops();
           case BF16 -> device.bf16Tflops();
           case F32, F64, E4M3, E5M2, INT8, UINT8 -> device.fp32Tflops();
         };
@@ -147,7 +147,7 @@ record NetworkBounds(
     return isKnown()
         ? String.format(
             Locale.ROOT,
-            "bound %.2f us (bytes %.2f, products %.2f, special functions %.2f)",
+            "bound %.2f us (bytes %.2f, multiply-adds %.2f, special functions %.2f)",
             micros(),
             bytesUs,
             productsUs,

@@ -139,7 +139,7 @@ final class NetworkCandidates {
             task.rows(),
             merging.order(),
             merging.waits(),
-            DeviceCatalogue.multiprocessors(target));
+            DeviceCatalogue.sms(target));
     return made(strategies(merged), merged);
   }
 

@@ -18,7 +18,7 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.sim.GridOptions;
@@ -113,7 +113,7 @@ record NetworkFacts(
       int blocks =
           target.blocksPerSm(threads, usage == null ? UNKNOWN_REGISTERS : usage.registers(), bytes);
       if (persistent != null) {
-        blocks = (int) Math.min(blocks, Math.ceilDiv(persistent.blocks, device.multiprocessors()));
+        blocks = (int) Math.min(blocks, Math.ceilDiv(persistent.blocks, device.sms()));
       }
       warps = Math.min(warps, blocks * threads / GpuTarget.WARP_SIZE);
     }
@@ -165,7 +165,7 @@ record NetworkFacts(
         return null;
       }
       double weights = 0;
-      for (Product product : network.network().products()) {
+      for (Matmul product : network.network().products()) {
         weights += (double) product.n() * product.k() * product.weight().dtype().bytes();
       }
       return new Persistent(
@@ -185,16 +185,16 @@ record NetworkFacts(
 
     double multiplyAdds(NetworkFunction network) {
       double each = 0;
-      for (Product product : network.products()) {
+      for (Matmul product : network.products()) {
         each += (double) product.n() * product.k();
       }
       return each * tiles * WARPGROUP_ROWS;
     }
 
-    /** The part of the multiprocessors' time in which they have tiles. */
+    /** The part of the SMs' time in which they have tiles. */
     double busy(DeviceModel device) {
       double turns = Math.ceil((double) tiles / blocks);
-      return tiles / (turns * blocks) * Math.min(1, (double) blocks / device.multiprocessors());
+      return tiles / (turns * blocks) * Math.min(1, (double) blocks / device.sms());
     }
   }
 
@@ -234,9 +234,7 @@ record NetworkFacts(
     double lost = 0;
     for (KernelCounters counted :
         new ProgramInterpreter(
-                made.compiled().program(),
-                GridOptions.counting(device.multiprocessors()),
-                Options.EXACT)
+                made.compiled().program(), GridOptions.counting(device.sms()), Options.EXACT)
             .count(
                 Checks.arguments(made.compiled(), rows, 1), kernel -> KernelCounters.Caches.H200)) {
       lost +=

@@ -260,8 +260,8 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     Environment all = here.environment();
     Environment one = new Environment(all.target(), all.device(), all.driver(), "", "");
     return (request.untuned()
-            ? GemmKernels.untuned(here.target(), one, here.multiprocessors())
-            : GemmKernels.of(here.target(), one, here.multiprocessors(), request.database()))
+            ? GemmKernels.untuned(here.target(), one, here.sms())
+            : GemmKernels.of(here.target(), one, here.sms(), request.database()))
         .trusting();
   }
 

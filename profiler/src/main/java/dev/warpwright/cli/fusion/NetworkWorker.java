@@ -1,6 +1,7 @@
 package dev.warpwright.cli.fusion;
 
 import dev.warpwright.base.DeepStack;
+import dev.warpwright.base.OwnJava;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.ir.text.IrParser;
@@ -10,7 +11,6 @@ import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.ProcessMeasurer;
 import dev.warpwright.tune.measure.WorkerLoop;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,22 +65,13 @@ public final class NetworkWorker {
 
   /** The command that starts one with the Java and the classes of this process. */
   static List<String> command(NetworkTask task, GpuTarget target) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(
-        List.of(
-            "-XX:+UseSerialGC",
-            "-Xlog:disable",
-            "-XX:-UsePerfData",
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
-            NetworkWorker.class.getName(),
-            target.name(),
-            task.arch() == null ? "" : task.arch(),
-            task.what()));
-    command.addAll(task.words());
-    return command;
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of(target.name(), task.arch() == null ? "" : task.arch(), task.what()));
+    arguments.addAll(task.words());
+    return OwnJava.command(
+        List.of("-XX:+UseSerialGC"),
+        System.getProperty("java.class.path"),
+        NetworkWorker.class.getName(),
+        arguments);
   }
 }

@@ -87,7 +87,7 @@ record WideExplanation(
           TileTraffic.of(compiled.tileProgram(), scalars).compulsoryBytes(),
           blocks,
           threads,
-          (double) blocks / ((long) resident * device.multiprocessors()),
+          (double) blocks / ((long) resident * device.sms()),
           usage == null ? null : usage.registers(),
           shared,
           usage == null ? null : usage.spillStores() + usage.spillLoads(),

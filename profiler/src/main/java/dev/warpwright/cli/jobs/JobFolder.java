@@ -1,6 +1,7 @@
 package dev.warpwright.cli.jobs;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.OwnJava;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.TuningLocation;
 import java.io.IOException;
@@ -53,17 +54,11 @@ public final class JobFolder {
     }
     command.addAll(List.of("/bin/sh", "-c", "trap '' HUP; exec \"$0\" \"$@\""));
     command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-D" + FOLDER + "=" + own,
-            "-Xlog:disable",
-            "-XX:-UsePerfData",
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
+        OwnJava.command(
+            List.of("-D" + FOLDER + "=" + own),
             System.getProperty("java.class.path"),
-            main));
-    command.addAll(arguments);
+            main,
+            arguments));
     try {
       Process process =
           new ProcessBuilder(command)

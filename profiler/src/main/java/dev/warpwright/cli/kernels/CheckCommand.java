@@ -38,7 +38,7 @@ public final class CheckCommand extends Command {
       paramLabel = "FILE",
       description =
           "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
-              + " families for small products out of schedules, families:NAME, ffn or mlp with what"
+              + " families for small GEMMs out of schedules, families:NAME, ffn or mlp with what"
               + " makes the network ('check ffn M=16 D=256 H=1024 gated=1'), attention ('check"
               + " attention B=2 HQ=8 HKV=2 D=64 S=127'), or all with"
               + " --mutants.")

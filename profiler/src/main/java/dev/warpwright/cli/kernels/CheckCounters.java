@@ -13,6 +13,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.CounterPrediction;
+import dev.warpwright.verify.NetworkCounters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,11 +50,11 @@ final class CheckCounters {
         case CheckSubject.OfKernel(var kernel) when kernel.kind() == Kernel.Kind.GRID ->
             predictions.add(
                 isGemmOfAnyShape(kernel)
-                    ? CounterPrediction.product(kernel, request.options().scalars(), device)
+                    ? CounterPrediction.gemm(kernel, request.options().scalars(), device)
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network, _) ->
             predictions.addAll(
-                CounterPrediction.network(
+                NetworkCounters.predict(
                     network,
                     network.fixedRows().orElse(request.options().rows().orElse(ROWS)),
                     device));

@@ -41,8 +41,8 @@ final class CheckMutants {
 
   private CheckMutants() {}
 
-  /** What was planted into one kernel. */
-  private record Planted(
+  /** The mutants of one kernel. */
+  private record KernelMutants(
       MutationSubject subject,
       List<MutationTesting.Result> results,
       @Nullable String problem,
@@ -63,7 +63,7 @@ final class CheckMutants {
   static Report report(CheckRequest request, int most, Progress progress) {
     Deadline deadline = new Deadline(request.seconds(), System.nanoTime());
     List<MutationSubject> subjects = subjects(request);
-    List<Planted> all = new ArrayList<>();
+    List<KernelMutants> all = new ArrayList<>();
     Queue<MutationTesting.Result> tried = new ConcurrentLinkedQueue<>();
     Thread interrupted = new Thread(() -> soFar(tried).forEach(progress::say));
     Runtime.getRuntime().addShutdownHook(interrupted);
@@ -78,7 +78,7 @@ final class CheckMutants {
                 () -> plant(subject, request, most, deadline, threads, tried, progress)));
       }
       for (int i = 0; i < subjects.size(); i++) {
-        all.add(planted(subjects.get(i), kernels.get(i), progress));
+        all.add(ofKernel(subjects.get(i), kernels.get(i), progress));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -98,12 +98,12 @@ final class CheckMutants {
     }
   }
 
-  /** What there is to say when it all ends early: what was missed, and how many were tried. */
+  /** What there is to say when it all ends early: what survived, and how many were tried. */
   private static List<String> soFar(Collection<MutationTesting.Result> tried) {
     List<MutationTesting.Result> results = List.copyOf(tried);
     List<String> lines = new ArrayList<>();
     results.stream()
-        .filter(result -> result.verdict() == MutationTesting.Verdict.MISSED)
+        .filter(result -> result.verdict() == MutationTesting.Verdict.SURVIVED)
         .forEach(result -> lines.add(OneLine.of(result.toString())));
     List<String> subjects =
         results.stream().map(MutationTesting.Result::subject).distinct().toList();
@@ -113,8 +113,8 @@ final class CheckMutants {
     return lines;
   }
 
-  /** Waits for what was planted into a kernel; one that is not clean as it is stops no others. */
-  private static Planted planted(
+  /** Waits for the mutants of a kernel; one that is not clean as it is stops no others. */
+  private static KernelMutants ofKernel(
       MutationSubject subject,
       Future<Optional<List<Future<Optional<MutationTesting.Result>>>>> mutants,
       Progress progress)
@@ -124,27 +124,27 @@ final class CheckMutants {
     try {
       Optional<List<Future<Optional<MutationTesting.Result>>>> begun = mutants.get();
       if (begun.isEmpty()) {
-        return new Planted(subject, results, null, NOT_RUN);
+        return new KernelMutants(subject, results, null, NOT_RUN);
       }
-      List<Future<Optional<MutationTesting.Result>>> planted = begun.get();
-      for (Future<Optional<MutationTesting.Result>> result : planted) {
+      List<Future<Optional<MutationTesting.Result>>> ofKernel = begun.get();
+      for (Future<Optional<MutationTesting.Result>> result : ofKernel) {
         result.get().ifPresent(results::add);
       }
-      left = planted.size() - results.size();
+      left = ofKernel.size() - results.size();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof UserError error) {
-        return new Planted(subject, results, String.valueOf(error.getMessage()), left);
+        return new KernelMutants(subject, results, String.valueOf(error.getMessage()), left);
       }
       throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
     }
     progress.say(
         String.format(
             Locale.ROOT,
-            "planted %d mistakes into %s%s",
+            "tried %d mutants of %s%s",
             results.size(),
             subject.name(),
             left == 0 ? "" : ", " + left + " not, for the time is over"));
-    return new Planted(subject, results, null, left);
+    return new KernelMutants(subject, results, null, left);
   }
 
   private static List<MutationSubject> subjects(CheckRequest request) {
@@ -174,12 +174,12 @@ final class CheckMutants {
       return Optional.empty();
     }
     MutationTesting testing = new MutationTesting(subject, request.options().orders());
-    List<Mutant> planted = testing.mutants(most);
+    List<Mutant> ofKernel = testing.mutants(most);
     if (request.emit() != null) {
-      write(request.emit(), subject, planted, progress);
+      write(request.emit(), subject, ofKernel, progress);
     }
     return Optional.of(
-        planted.stream()
+        ofKernel.stream()
             .map(
                 mutant ->
                     threads.submit(
@@ -194,19 +194,19 @@ final class CheckMutants {
             .toList());
   }
 
-  private static Report report(CheckRequest request, List<Planted> all) {
+  private static Report report(CheckRequest request, List<KernelMutants> all) {
     List<String> lines = new ArrayList<>();
     List<Json> mutants = new ArrayList<>();
     boolean good = true;
-    for (Planted planted : all) {
-      if (planted.problem != null) {
+    for (KernelMutants ofKernel : all) {
+      if (ofKernel.problem != null) {
         good = false;
-        lines.add(OneLine.of(planted.problem));
+        lines.add(OneLine.of(ofKernel.problem));
       }
-      for (int i = 0; i < planted.results.size(); i++) {
-        MutationTesting.Result result = planted.results.get(i);
+      for (int i = 0; i < ofKernel.results.size(); i++) {
+        MutationTesting.Result result = ofKernel.results.get(i);
         mutants.add(json(result, i));
-        if (result.verdict() == MutationTesting.Verdict.MISSED) {
+        if (result.verdict() == MutationTesting.Verdict.SURVIVED) {
           good = false;
           lines.add(OneLine.of(result.toString()));
         }
@@ -215,9 +215,9 @@ final class CheckMutants {
     MutationTable table =
         new MutationTable(
             names(all, false),
-            all.stream().flatMap(planted -> planted.results.stream()).toList(),
+            all.stream().flatMap(ofKernel -> ofKernel.results.stream()).toList(),
             new MutationTable.Left(
-                all.stream().mapToInt(planted -> Math.max(0, planted.left)).sum(),
+                all.stream().mapToInt(ofKernel -> Math.max(0, ofKernel.left)).sum(),
                 names(all, true)));
     if (request.table() != null) {
       write(request.table(), table);
@@ -235,17 +235,17 @@ final class CheckMutants {
             .with("mutants", new Json.Array(mutants)));
   }
 
-  private static List<String> names(List<Planted> all, boolean left) {
+  private static List<String> names(List<KernelMutants> all, boolean left) {
     return all.stream()
-        .filter(planted -> planted.isLeft() == left)
-        .map(planted -> planted.subject.name())
+        .filter(ofKernel -> ofKernel.isLeft() == left)
+        .map(ofKernel -> ofKernel.subject.name())
         .toList();
   }
 
   /** The table in a file, whose beginning stays. */
   private static void write(Path file, MutationTable table) {
     try {
-      String before = Files.exists(file) ? Files.readString(file) : "# Planted mistakes\n\n";
+      String before = Files.exists(file) ? Files.readString(file) : "# Mutants\n\n";
       String text = table.into(before);
       AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     } catch (IOException e) {

@@ -165,7 +165,7 @@ final class CheckSubjects {
               rows,
               random.merging().order(),
               random.merging().waits(),
-              DeviceCatalogue.multiprocessors(target)),
+              DeviceCatalogue.sms(target)),
           model.graph());
     }
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {

@@ -224,7 +224,7 @@ public final class KernelBenchmark {
                         .with("ratio", baseline.ratio())))
         .with("excluded", Json.array(r.excluded(), KernelBenchmark::json))
         .with(
-            "rivals",
+            "baselineKernels",
             Json.array(
                 r.baselineKernels(),
                 baselineKernel ->

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.output;
 
 import dev.warpwright.base.json.Json;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import java.util.Locale;
 
@@ -12,7 +12,7 @@ import java.util.Locale;
  * @param measured not a number if nothing was
  * @param predicted not a number if the model has nothing to go by
  */
-public record Figure(double measured, double predicted, LeastTime least) {
+public record Figure(double measured, double predicted, RooflineBound least) {
   private static final double SMALL = 10;
 
   /** A measured time and what was expected of it. */

@@ -64,7 +64,7 @@ record CutlassCsv(Path file, List<Row> rows) {
       throw new UserError(file + ": is empty; give what 'cutlass_profiler --output' wrote");
     }
     if (rows.isEmpty()) {
-      throw new UserError(file + ": holds no measurement of a product that succeeded");
+      throw new UserError(file + ": holds no measurement of a GEMM that succeeded");
     }
     return new CutlassCsv(file, rows);
   }

@@ -82,7 +82,7 @@ public final class ExplainAction implements Action<ExplainRequest> {
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       GemmChooser chooser =
           new GemmChooser(
-              new GemmChooser.Where(model.target(), environment, model.multiprocessors()),
+              new GemmChooser.Where(model.target(), environment, model.sms()),
               database,
               KernelCheck.system(),
               RejectedKernels.system());

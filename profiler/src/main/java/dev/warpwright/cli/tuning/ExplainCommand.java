@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "explain",
     description = {
-      "What each decision behind a product's kernel is worth: 'explain gemm MNK=4096' switches"
+      "What each decision behind a GEMM's kernel is worth: 'explain gemm MNK=4096' switches"
           + " every one of them off or changes it, one at a time, and tabulates time, traffic, bank"
           + " conflicts and registers. 'explain mlp widths=64,64,64 dtype=f16 rows=65536' and"
           + " 'explain MODEL' tabulate the ways to fuse a whole network.",

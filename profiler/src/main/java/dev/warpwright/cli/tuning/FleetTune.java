@@ -94,8 +94,8 @@ final class FleetTune {
       }
 
       @Override
-      public int multiprocessors() {
-        return kind.multiprocessors();
+      public int sms() {
+        return kind.sms();
       }
 
       @Override

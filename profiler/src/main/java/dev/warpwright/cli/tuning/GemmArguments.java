@@ -35,23 +35,23 @@ public final class GemmArguments {
     boolean tf32 = type.equals("tf32");
     DType operands = tf32 ? DType.F32 : dtype("dtype", type);
     Precision usual = tf32 ? Precision.TF32 : Precision.of(operands);
-    String acc = values.text("acc", usual.sums().text());
+    String acc = values.text("acc", usual.accumulators().text());
     boolean half = acc.equals("f16") && operands == DType.F16;
-    if (!half && !acc.equals(usual.sums().text())) {
+    if (!half && !acc.equals(usual.accumulators().text())) {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "acc=%s: products of %s are summed in %s",
+              "acc=%s: GEMMs of %s accumulate in %s",
               acc,
               type,
-              operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
+              operands == DType.F16 ? "f32 or f16" : usual.accumulators().text()));
     }
     try {
       return new GemmWorkload(
           values.number("M", 1, MOST),
           values.number("N", 1, MOST),
           values.number("K", 0, MOST),
-          half ? Precision.F16_SUMS : usual,
+          half ? Precision.F16_ACCUMULATORS : usual,
           dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
           layout(values.text("layout", "nt")),
           epilogue(values),
@@ -81,13 +81,13 @@ public final class GemmArguments {
             values.number("stridec", 1, FARTHEST, 0));
     long groups = values.number("groups", 1, MOST, 0);
     if (count == 1 && !strides.equals(Batch.Strides.DENSE)) {
-      throw new UserError("batch=1: one product has no strides to another");
+      throw new UserError("batch=1: one GEMM has no strides to another");
     }
     if (groups > 0 && (count == 1 || sharedA || sharedB)) {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "groups=%d: grouped products are several, batch=%d or more, and share no operand",
+              "groups=%d: grouped GEMMs are several, batch=%d or more, and share no operand",
               groups,
               Math.max(2, groups)));
     }

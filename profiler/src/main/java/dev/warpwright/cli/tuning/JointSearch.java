@@ -5,7 +5,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.tuning.GemmTuning;
-import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
@@ -40,7 +40,7 @@ final class JointSearch {
   interface Site {
     Environment environment();
 
-    int multiprocessors();
+    int sms();
 
     /** How many searches go on at the same time. */
     int slots();
@@ -104,7 +104,7 @@ final class JointSearch {
               GemmTuning.tuner(
                   workload,
                   site.environment(),
-                  site.multiprocessors(),
+                  site.sms(),
                   site.measurer(workload, entry.options.free()),
                   database,
                   entry.options,
@@ -117,7 +117,7 @@ final class JointSearch {
     progress.say(
         String.format(
             Locale.ROOT,
-            "tuning %d products on %s, %d at a time, at most %d trials and %.0f s, records in %s",
+            "tuning %d GEMMs on %s, %d at a time, at most %d trials and %.0f s, records in %s",
             tasks.size(),
             site.environment().device(),
             Math.min(site.slots(), tasks.size()),
@@ -152,10 +152,8 @@ final class JointSearch {
     Candidate any =
         TunedGemm.untuned(
             GemmSpace.of(
-                workload,
-                GpuTarget.find(site.environment().target()).orElseThrow(),
-                site.multiprocessors()));
-    LeastTime least =
+                workload, GpuTarget.find(site.environment().target()).orElseThrow(), site.sms()));
+    RooflineBound least =
         Prediction.of(BoundKernel.of(any.kernel().get(), any.values()), device).least();
     return least.isKnown() ? least.micros() / part : 0;
   }
@@ -197,8 +195,8 @@ final class JointSearch {
       }
 
       @Override
-      public int multiprocessors() {
-        return device.multiprocessors();
+      public int sms() {
+        return device.sms();
       }
 
       @Override
@@ -245,7 +243,7 @@ final class JointSearch {
       progress.status(
           String.format(
               Locale.ROOT,
-              "%s: %s after %d trials%s | all: %d of %d trials, %d of %d products done, %.0f s left",
+              "%s: %s after %d trials%s | all: %d of %d trials, %d of %d GEMMs done, %.0f s left",
               workloads.get(standing.place()).key(),
               best == null ? "nothing measured yet" : String.format(Locale.ROOT, "%.2f us", us),
               standing.progress().trials(),

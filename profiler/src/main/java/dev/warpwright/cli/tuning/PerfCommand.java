@@ -23,16 +23,16 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "perf",
     description = {
-      "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
+      "Measure the best known kernel of a GEMM beside cuBLAS and cuBLASLt, in the same run:"
           + " 'perf gemm MNK=4096 dtype=bf16'; or a whole network beside the other ways to fuse it:"
           + " 'perf mlp widths=64,64,64 act=relu dtype=f16 rows=1048576', 'perf MODEL rows=65536'.",
       "",
       "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32, f64,"
-          + " int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt. bias, act,"
-          + " alpha, beta, scale (row, column, both), gate, residual: what follows the product."
-          + " batch: so many products; shared: a or b, what all of them share; groups: so many B,"
-          + " of which a table names one for each product. lda, ldb, ldc: elements from a row to"
-          + " the next; stridea, strideb, stridec: from the matrix of one product to the next"
+          + " int8. acc: f16 to accumulate f16 in f16. layout: nt, nn, tn, tt. bias, act,"
+          + " alpha, beta, scale (row, column, both), gate, residual: what follows the GEMM."
+          + " batch: so many GEMMs; shared: a or b, what all of them share; groups: so many B,"
+          + " of which a table names one for each GEMM. lda, ldb, ldc: elements from a row to"
+          + " the next; stridea, strideb, stridec: from the matrix of one GEMM to the next"
           + " one's, 0 where all share it. Without a record of the shape, the kernel is the"
           + " analytic model's choice.",
       "",
@@ -91,7 +91,7 @@ public final class PerfCommand extends Command {
       names = "--beside",
       paramLabel = "FILE",
       description =
-          "A file of Kernel text for the product, verified and timed in the same run; may be given"
+          "A file of Kernel text for the GEMM, verified and timed in the same run; may be given"
               + " several times.")
   List<Path> beside = List.of();
 
@@ -171,7 +171,7 @@ public final class PerfCommand extends Command {
     ignoreSearch(values);
     values.finish(NetworkTask.keys(task.what()));
     if (cutlass != null || !beside.isEmpty()) {
-      throw new UserError("--cutlass and --beside are for products, " + task.what() + " is none");
+      throw new UserError("--cutlass and --beside are for GEMMs, " + task.what() + " is none");
     }
     return network;
   }
@@ -179,7 +179,7 @@ public final class PerfCommand extends Command {
   /** The product of a task. */
   public static GemmWorkload workload(TaskFile.Task task) {
     if (!task.what().equals("gemm")) {
-      throw new UserError("'" + task.what() + "' is no product; what is one is gemm");
+      throw new UserError("'" + task.what() + "' is no GEMM; what is one is gemm");
     }
     return products(task).workloads().getFirst();
   }

@@ -58,7 +58,7 @@ record PerfTable(
         rows.add(
             String.format(
                 Locale.ROOT,
-                "%-46s %10.2f %15s %10s %10s %10.2f %8.3f  %d products, one after the other",
+                "%-46s %10.2f %15s %10s %10s %10.2f %8.3f  %d GEMMs, one after the other",
                 "all of " + task.name(),
                 ours,
                 "",
@@ -97,7 +97,7 @@ record PerfTable(
   private String counts() {
     return String.format(
         Locale.ROOT,
-        "%d products: %d verified, %d WRONG, %d not measured",
+        "%d GEMMs: %d verified, %d WRONG, %d not measured",
         all.size() + not.size(),
         all.size() - wrong(),
         wrong(),

@@ -46,7 +46,7 @@ record Products(String name, Map<GemmWorkload, Integer> counts) {
   static Products of(String what, KeyValues values) {
     return switch (what) {
       case "gemm" -> new Products("gemm", Map.of(GemmArguments.read(values), 1));
-      default -> throw new UserError("'" + what + "' is no product; what is one is gemm");
+      default -> throw new UserError("'" + what + "' is no GEMM; what is one is gemm");
     };
   }
 
@@ -61,7 +61,7 @@ record Products(String name, Map<GemmWorkload, Integer> counts) {
     if (products.isEmpty()) {
       throw new UserError(
           wide.text()
-              + ": no product of the network is one of the families' in "
+              + ": no GEMM of the network is one of the families' in "
               + wide.precision().text());
     }
     return counted(wide.what(), products);

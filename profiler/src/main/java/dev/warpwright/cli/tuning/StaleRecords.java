@@ -69,11 +69,8 @@ final class StaleRecords {
   static List<Stale> find(TuningDatabase database, Optional<TuningDevice> device, int keep) {
     List<Stale> stale = new ArrayList<>();
     for (GpuTarget target : device.map(d -> List.of(d.target())).orElse(GpuTarget.ALL)) {
-      OptionalInt multiprocessors =
-          device
-              .map(d -> OptionalInt.of(d.multiprocessors()))
-              .orElseGet(() -> multiprocessors(target));
-      if (multiprocessors.isEmpty()) {
+      OptionalInt sms = device.map(d -> OptionalInt.of(d.sms())).orElseGet(() -> sms(target));
+      if (sms.isEmpty()) {
         continue;
       }
       Stream<TuningRecord> records =
@@ -90,7 +87,7 @@ final class StaleRecords {
                       check(
                           record,
                           target,
-                          multiprocessors.getAsInt(),
+                          sms.getAsInt(),
                           device.map(TuningDevice::environment).orElse(null)))
               .flatMap(Optional::stream)
               .toList());
@@ -98,21 +95,20 @@ final class StaleRecords {
     return stale;
   }
 
-  private static OptionalInt multiprocessors(GpuTarget target) {
+  private static OptionalInt sms(GpuTarget target) {
     return DeviceCatalogue.ALL.stream()
         .filter(model -> model.target() == target)
-        .mapToInt(DeviceModel::multiprocessors)
+        .mapToInt(DeviceModel::sms)
         .max();
   }
 
   private static Optional<Stale> check(
-      TuningRecord record, GpuTarget target, int multiprocessors, @Nullable Environment here) {
+      TuningRecord record, GpuTarget target, int sms, @Nullable Environment here) {
     if (!record.workload().kind().equals(GemmWorkload.KIND)) {
       return Optional.empty();
     }
     GemmWorkload workload = GemmWorkload.of(record.workload());
-    Optional<Candidate> candidate =
-        RecordCheck.candidate(workload, target, multiprocessors, record.point());
+    Optional<Candidate> candidate = RecordCheck.candidate(workload, target, sms, record.point());
     if (candidate.isEmpty()) {
       return Optional.of(new Stale(record, null, "its decisions lead to no kernel any more"));
     }

@@ -218,7 +218,7 @@ public final class TuneAction implements Action<TuneRequest> {
           GemmTuning.tuner(
               workload,
               here.environment(),
-              here.multiprocessors(),
+              here.sms(),
               measurer,
               database,
               search.options(),
@@ -309,7 +309,7 @@ public final class TuneAction implements Action<TuneRequest> {
             folder,
             found.workload(),
             here.environment(),
-            here.multiprocessors(),
+            here.sms(),
             done,
             database.records(key, here.environment()),
             report);

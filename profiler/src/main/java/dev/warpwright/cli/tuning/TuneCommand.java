@@ -31,29 +31,29 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "tune",
     description = {
-      "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
+      "Search for the fastest kernel of a GEMM on the GPU here: 'tune gemm MN=1024 K=2048"
           + " t=500 dtype=bf16'; or for the fastest way to fuse a whole network: 'tune mlp"
           + " widths=64,64,64 act=relu dtype=f16 rows=65536', 'tune MODEL rows=4096'. Goes on where"
           + " an earlier search was interrupted.",
       "",
       "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16, tf32, e4m3,"
-          + " e5m2, f32, f64, int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt."
+          + " e5m2, f32, f64, int8. acc: f16 to accumulate f16 in f16. layout: nt, nn, tn, tt."
           + " t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
           + " space: template or free; O: 0 (template) and 1 (free) in the background, as with"
           + " --detach, 65536 and 65537 the same in the foreground. model,"
           + " transfer: 0 to search without what was learnt. bias, act, alpha, beta, scale (row,"
-          + " column, both), gate, residual: what follows the product. batch: so many products of"
+          + " column, both), gate, residual: what follows the GEMM. batch: so many GEMMs of"
           + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
-          + " table names one for each product. lda, ldb, ldc: elements from a row to the next;"
-          + " stridea, strideb, stridec: from the matrix of one product to the next one's, 0 where"
+          + " table names one for each GEMM. lda, ldb, ldc: elements from a row to the next;"
+          + " stridea, strideb, stridec: from the matrix of one GEMM to the next one's, 0 where"
           + " all share it.",
       "",
       "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
           + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed. Of other"
           + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
           + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
-          + " inputs; t, seconds (300). One that is too wide for one kernel is tuned product by"
-          + " product."
+          + " inputs; t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
+          + " GEMM."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
@@ -117,7 +117,7 @@ public final class TuneCommand extends Command {
       names = "--until",
       paramLabel = "P",
       description =
-          "With --file or --on: a product is done at this part of its roofline, as 0.8; ends when"
+          "With --file or --on: a GEMM is done at this part of its roofline, as 0.8; ends when"
               + " all are.")
   double until;
 
@@ -170,7 +170,7 @@ public final class TuneCommand extends Command {
     if (fleet != null) {
       if (!whole.isEmpty() || !attention.isEmpty()) {
         throw new UserError(
-            "--on " + fleet + ": for products; networks and attention are tuned on the GPU here");
+            "--on " + fleet + ": for GEMMs; networks and attention are tuned on the GPU here");
       }
       return FleetTune.perform(fleet, settings, request, progress);
     }
@@ -224,7 +224,7 @@ public final class TuneCommand extends Command {
     }
     if (folder != null) {
       throw new UserError(
-          "--out " + folder + ": for products; 'export MODEL -o DIR' writes a network's files");
+          "--out " + folder + ": for GEMMs; 'export MODEL -o DIR' writes a network's files");
     }
     int trials = (int) values.number("t", 1, 1_000_000, TRIALS);
     double seconds = values.number("seconds", 1, 1_000_000, 300);

@@ -26,14 +26,14 @@ import java.util.stream.Stream;
  *     not real
  */
 public record TuningDevice(
-    String name, int multiprocessors, GpuTarget target, Environment environment, List<String> ids) {
+    String name, int sms, GpuTarget target, Environment environment, List<String> ids) {
   public TuningDevice {
     ids = List.copyOf(ids);
   }
 
   /** A device that is not real. */
-  public TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
-    this(name, multiprocessors, target, environment, List.of());
+  public TuningDevice(String name, int sms, GpuTarget target, Environment environment) {
+    this(name, sms, target, environment, List.of());
   }
 
   /** Waits for the GPU that one kernel after the other is measured on. */
@@ -49,7 +49,7 @@ public record TuningDevice(
   /** What chooses kernels for it. */
   public GemmChooser chooser(TuningDatabase database) {
     return new GemmChooser(
-        new GemmChooser.Where(target, environment, multiprocessors),
+        new GemmChooser.Where(target, environment, sms),
         database,
         KernelCheck.system(),
         RejectedKernels.system());
@@ -81,7 +81,7 @@ public record TuningDevice(
         return Optional.of(
             new TuningDevice(
                 device.name(),
-                device.multiprocessors(),
+                device.sms(),
                 target.get(),
                 GemmTuning.environment(
                     target.get(), device, Toolkit.version(), Version.current().version()),

@@ -125,7 +125,7 @@ public final class CublasLt implements AutoCloseable {
   }
 
   /** A product that is described, and the algorithms that the library suggests for it. */
-  public final class Product implements AutoCloseable {
+  public final class Matmul implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment one;
     private final MemorySegment zero = arena.allocate(JAVA_LONG);
@@ -138,7 +138,7 @@ public final class CublasLt implements AutoCloseable {
 
     private final @Nullable CudaBuffer bias;
 
-    private Product(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
+    private Matmul(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
       this.workspace = workspace;
       this.bias = ending.bias();
       Cublas.Type scale = gemm.compute().scale();
@@ -345,8 +345,8 @@ public final class CublasLt implements AutoCloseable {
    * @param workspace must stay open for as long as the product is used
    * @param most how many algorithms to ask for
    */
-  public Product product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
-    return new Product(gemm, Ending.NONE, workspace, most);
+  public Matmul matmul(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
+    return new Matmul(gemm, Ending.NONE, workspace, most);
   }
 
   /**
@@ -355,8 +355,8 @@ public final class CublasLt implements AutoCloseable {
    * @param workspace must stay open for as long as the product is used
    * @param most how many algorithms to ask for
    */
-  public Product product(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
-    return new Product(gemm, ending, workspace, most);
+  public Matmul matmul(Cublas.Gemm gemm, Ending ending, CudaBuffer workspace, int most) {
+    return new Matmul(gemm, ending, workspace, most);
   }
 
   private void destroy(String function, long object) {

@@ -12,7 +12,7 @@ import java.util.UUID;
  * @param uuid what {@code nvidia-smi -L} prints behind {@code GPU-}
  * @param major of the compute capability
  * @param minor of the compute capability
- * @param multiprocessors SMs
+ * @param sms SMs
  * @param memoryBytes global memory
  * @param l2Bytes L2
  * @param maxSharedPerBlock bytes of shared memory that one block can ask for, static and dynamic
@@ -27,7 +27,7 @@ public record CudaDevice(
     UUID uuid,
     int major,
     int minor,
-    int multiprocessors,
+    int sms,
     long memoryBytes,
     int l2Bytes,
     int maxSharedPerBlock,

@@ -97,7 +97,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
         global.shape().stream().map(extent -> ScalarEval.eval(extent, scalars)).toList();
     long rows = shape.get(shape.size() - 2);
     long columns = shape.getLast();
-    long pitch = global.layout() == null ? columns : MatrixRows.pitch(global);
+    long pitch = global.layout() == null ? columns : MatrixRows.leadingDimension(global);
     int bytes = global.dtype().bytes();
     if (pitch * bytes % BULK_ALIGNMENT != 0) {
       throw new UserError(
@@ -106,7 +106,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
               + pitch
               + " elements of "
               + bytes
-              + " bytes; bulk copies need rows of a multiple of 16 bytes, that is of "
+              + " bytes; TMA copies need rows of a multiple of 16 bytes, that is of "
               + BULK_ALIGNMENT / bytes
               + " elements");
     }
@@ -132,7 +132,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
       case 32 -> TensorMapSpec.Swizzle.B32;
       case 64 -> TensorMapSpec.Swizzle.B64;
       case 128 -> TensorMapSpec.Swizzle.B128;
-      default -> throw new IllegalArgumentException("no bulk copy swizzles " + bytes + " bytes");
+      default -> throw new IllegalArgumentException("no TMA copy swizzles " + bytes + " bytes");
     };
   }
 

@@ -14,7 +14,7 @@ final class HopperItems extends SelfTestItems {
   @Override
   Map<String, Item> items() {
     Map<String, Item> items = new LinkedHashMap<>();
-    items.put("tensor map, bulk copy and cluster", this::tensorMap);
+    items.put("tensor map, TMA copy and cluster", this::tensorMap);
     items.put("programmatic launch", this::programmatic);
     return items;
   }

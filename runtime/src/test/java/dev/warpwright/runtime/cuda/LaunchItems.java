@@ -110,7 +110,7 @@ final class LaunchItems extends SelfTestItems {
   }
 
   private String cooperative() {
-    int blocks = context.device().multiprocessors();
+    int blocks = context.device().sms();
     try (CudaModule module = module();
         CudaBuffer total = context.allocate(4)) {
       total.poison((byte) 0, stream);

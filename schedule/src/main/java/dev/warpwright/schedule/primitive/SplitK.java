@@ -10,7 +10,7 @@ import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
 
 /**
- * Divides the depth of a product into parts, which different blocks may sum.
+ * Divides the depth of a GEMM into parts, which different blocks may sum.
  *
  * <pre>{@code
  * for i { for j { for k in K { block c { c[i, j] += a[i, k] · b[k, j] } } } }

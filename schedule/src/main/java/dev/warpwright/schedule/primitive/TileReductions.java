@@ -244,7 +244,7 @@ final class TileReductions {
         tile.conditions().isEmpty()
             || tile.inBounds(a.load().buffer(), a.load().indices())
                 && tile.inBounds(b.load().buffer(), b.load().indices()),
-        "without its predicate the product reads outside its operands",
+        "without its predicate the GEMM reads outside its operands",
         tile.block());
     for (Operand operand : List.of(a, b)) {
       Buffer buffer = operand.load().buffer();
@@ -252,7 +252,7 @@ final class TileReductions {
           8,
           tile.conditions().isEmpty()
               || WrittenBefore.holds(func, tile, buffer, operand.load().indices()),
-          "without its predicate the product reads elements of "
+          "without its predicate the GEMM reads elements of "
               + buffer.name()
               + " that may be written nowhere: tensorize what writes them first",
           tile.block());

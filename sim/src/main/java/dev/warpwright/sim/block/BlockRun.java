@@ -68,8 +68,8 @@ public final class BlockRun extends BlockPlace {
     return index.toString();
   }
 
-  /** Where the block runs: the simulator has a multiprocessor for each block in execution. */
-  public int multiprocessor() {
+  /** Where the block runs: the simulator has an SM for each block in execution. */
+  public int sm() {
     return in.place * in.blocks.size() + rank;
   }
 
@@ -208,7 +208,7 @@ public final class BlockRun extends BlockPlace {
     Clock known = new Clock();
     for (Warp w : warps) {
       w.actor.tell(known);
-      for (BulkStores s : w.stores) {
+      for (TmaStores s : w.stores) {
         s.finish();
       }
     }

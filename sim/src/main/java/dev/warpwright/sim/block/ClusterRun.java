@@ -19,7 +19,7 @@ public final class ClusterRun {
   /** Which of the places for clusters in execution this one has. */
   public final int place;
 
-  public final BulkLoads loads;
+  public final TmaLoads loads;
   public final ReleasedCounters counters;
   public final Turns turns;
   final @Nullable Counting counting;

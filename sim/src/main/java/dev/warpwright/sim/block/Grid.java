@@ -23,7 +23,7 @@ public final class Grid {
   public @Nullable Shadow[] shadows = {};
 
   /** Bulk loads that have not arrived. */
-  public final BulkLoads loads = new BulkLoads();
+  public final TmaLoads loads = new TmaLoads();
 
   final ReleasedCounters counters = new ReleasedCounters();
 

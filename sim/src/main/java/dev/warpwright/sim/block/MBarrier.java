@@ -45,7 +45,7 @@ public final class MBarrier {
     this.context = context;
     this.block = block;
     this.name = name;
-    this.agent = block.agents().add(block, "a bulk copy to " + name);
+    this.agent = block.agents().add(block, "a TMA copy to " + name);
   }
 
   @Override

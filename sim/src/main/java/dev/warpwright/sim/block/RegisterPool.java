@@ -12,7 +12,7 @@ public final class RegisterPool {
   private int free;
 
   /**
-   * @param minBlocks blocks that must fit on a multiprocessor, which fixes the registers at entry
+   * @param minBlocks blocks that must fit on an SM, which fixes the registers at entry
    */
   public RegisterPool(int threads, int minBlocks, int warps) {
     entry = Math.min(MOST, REGISTERS / (threads * minBlocks) / 8 * 8);

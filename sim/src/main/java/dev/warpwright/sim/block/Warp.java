@@ -19,7 +19,7 @@ public final class Warp {
   public final Frame[] lanes;
 
   public final AsyncCopies[] copies;
-  public final BulkStores[] stores;
+  public final TmaStores[] stores;
   public final BlockRun block;
   public final Actor actor;
 
@@ -66,10 +66,10 @@ public final class Warp {
     this.requests = counting == null ? null : new WarpRequests(counting, block.cluster());
     this.actor = new Actor(block.agents(), block, "warp " + index);
     this.copies = new AsyncCopies[lanes.length];
-    this.stores = new BulkStores[lanes.length];
+    this.stores = new TmaStores[lanes.length];
     for (int i = 0; i < copies.length; i++) {
       copies[i] = new AsyncCopies();
-      stores[i] = new BulkStores(block, actor, index * 32 + i);
+      stores[i] = new TmaStores(block, actor, index * 32 + i);
       lanes[i].actor = actor;
       lanes[i].laneBit = 1 << i;
       lanes[i].warpLane = (byte) i;

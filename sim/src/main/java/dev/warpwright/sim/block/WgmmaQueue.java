@@ -7,7 +7,7 @@ import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Clock;
 import dev.warpwright.sim.memory.Shadow;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,7 +29,7 @@ public final class WgmmaQueue {
   private int done;
 
   private static final class Group {
-    List<Product> products = new ArrayList<>();
+    List<Wgmma> products = new ArrayList<>();
     final int[] issued = new int[WARPS];
     int closed;
 
@@ -45,18 +45,12 @@ public final class WgmmaQueue {
    * @param a where A lies
    * @param b where the rows of B lie
    */
-  public record Product(
-      WarpgroupProduct meaning,
-      int slot,
-      int first,
-      First a,
-      SharedRows b,
-      boolean adds,
-      Stmt where) {
+  public record Wgmma(
+      WgmmaGemm meaning, int slot, int first, First a, SharedRows b, boolean adds, Stmt where) {
 
     /** Bytes of the registers of D. */
     int bytes() {
-      return meaning.elements() * meaning.sums().bytes();
+      return meaning.elements() * meaning.accumulators().bytes();
     }
 
     /** Whether it writes or reads some of these bytes of a buffer of registers. */
@@ -85,18 +79,18 @@ public final class WgmmaQueue {
    * @param first byte of them in it
    */
   public record Fragment(int slot, int first) implements First {
-    static final int BYTES = 4 * WarpgroupProduct.A_REGISTERS;
+    static final int BYTES = 4 * WgmmaGemm.A_REGISTERS;
   }
 
   WgmmaQueue(Context context, BlockRun block, int group) {
     this.context = context;
     this.block = block;
     this.firstWarp = group * WARPS;
-    this.agent = block.agents().add(block, "a product of warpgroup " + group);
+    this.agent = block.agents().add(block, "a wgmma of warpgroup " + group);
   }
 
   /** One warp issues a product; what it reads and writes has been checked for that warp. */
-  public void issue(Warp w, Product product) {
+  public void issue(Warp w, Wgmma product) {
     int member = w.index - firstWarp;
     Group group = group(committed[member]);
     int number = group.issued[member]++;
@@ -108,7 +102,7 @@ public final class WgmmaQueue {
           product.where(),
           w.lanes[0],
           "",
-          "the warps of the warpgroup execute different products: "
+          "the warps of the warpgroup execute different wgmma: "
               + product
               + " and "
               + group.products.get(number));
@@ -154,15 +148,15 @@ public final class WgmmaQueue {
     int target = (int) Math.max(committed[member] - pending, waited[member]);
     for (; done < target; done++) {
       Group group = groups.get(done);
-      for (Product product : group.products) {
+      for (Wgmma product : group.products) {
         execute(product);
       }
     }
     for (int g = waited[member]; g < target; g++) {
       w.actor.clock.join(groups.get(g).reads);
-      for (Product p : groups.get(g).products) {
+      for (Wgmma p : groups.get(g).products) {
         for (Frame f : w.lanes) {
-          arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.sums().bytes());
+          arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.accumulators().bytes());
           if (p.a instanceof Fragment(int slot, int first)) {
             arrived(f, member, target, slot, first, Fragment.BYTES, 4);
           }
@@ -185,7 +179,7 @@ public final class WgmmaQueue {
   /** Whether a later product of the warp writes or reads the same registers. */
   private boolean pendingLater(int member, int from, int slot, int first, int bytes) {
     for (int g = from; g < groups.size() && g <= committed[member]; g++) {
-      List<Product> later = groups.get(g).products;
+      List<Wgmma> later = groups.get(g).products;
       for (int i = 0; i < groups.get(g).issued[member]; i++) {
         if (later.get(i).uses(slot, first, bytes)) {
           return true;
@@ -195,11 +189,11 @@ public final class WgmmaQueue {
     return false;
   }
 
-  private void execute(Product p) {
+  private void execute(Wgmma p) {
     int elements = p.meaning.elements();
-    int bytes = p.meaning.sums().bytes();
-    int[] d = new int[WarpgroupProduct.THREADS * elements];
-    for (int thread = 0; p.adds && thread < WarpgroupProduct.THREADS; thread++) {
+    int bytes = p.meaning.accumulators().bytes();
+    int[] d = new int[WgmmaGemm.THREADS * elements];
+    for (int thread = 0; p.adds && thread < WgmmaGemm.THREADS; thread++) {
       byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
@@ -211,10 +205,10 @@ public final class WgmmaQueue {
     p.meaning.accumulate(
         d,
         first(p),
-        p.meaning.alongN()
+        p.meaning.mnMajorB()
             ? p.b.bitsByColumn(block, depth, p.meaning.columns())
             : p.b.bits(block, p.meaning.columns(), depth));
-    for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
+    for (int thread = 0; thread < WgmmaGemm.THREADS; thread++) {
       byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
@@ -228,18 +222,18 @@ public final class WgmmaQueue {
   }
 
   /** The bits of A, row by row. */
-  private int[] first(Product p) {
+  private int[] first(Wgmma p) {
     int depth = p.meaning.depth();
     return switch (p.a) {
       case Tile(SharedRows rows) ->
-          p.meaning.alongM()
-              ? rows.bitsByColumn(block, depth, WarpgroupProduct.ROWS)
-              : rows.bits(block, WarpgroupProduct.ROWS, depth);
+          p.meaning.mnMajorA()
+              ? rows.bitsByColumn(block, depth, WgmmaGemm.ROWS)
+              : rows.bits(block, WgmmaGemm.ROWS, depth);
       case Fragment(int slot, int first) -> {
-        int[] fragments = new int[WarpgroupProduct.THREADS * WarpgroupProduct.A_REGISTERS];
+        int[] fragments = new int[WgmmaGemm.THREADS * WgmmaGemm.A_REGISTERS];
         for (int i = 0; i < fragments.length; i++) {
-          int thread = i / WarpgroupProduct.A_REGISTERS;
-          int at = first + 4 * (i % WarpgroupProduct.A_REGISTERS);
+          int thread = i / WgmmaGemm.A_REGISTERS;
+          int at = first + 4 * (i % WgmmaGemm.A_REGISTERS);
           fragments[i] = Bytes.getInt(registers(thread, slot), at);
         }
         yield p.meaning.matrixOfA(fragments);

@@ -34,7 +34,7 @@ final class GlobalTileOperand {
     if (!MatrixRows.are(buffer)) {
       throw new IllegalArgumentException(
           context.source().name()
-              + ": bulk copies of "
+              + ": TMA copies of "
               + buffer.name()
               + ", which is not row-major");
     }
@@ -45,14 +45,14 @@ final class GlobalTileOperand {
     long[] at = access.coordinates(f);
     int rowDimension = buffer.rank() - 2;
     long width = context.extent(buffer, rowDimension + 1, f);
-    long pitch = buffer.layout() == null ? width : MatrixRows.pitch(buffer);
+    long pitch = buffer.layout() == null ? width : MatrixRows.leadingDimension(buffer);
     if (pitch * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
       throw context.fault(
           Finding.Kind.MISALIGNED,
           where,
           f,
           buffer.name(),
-          "bulk copies need rows of a multiple of 16 bytes, these have "
+          "TMA copies need rows of a multiple of 16 bytes, these have "
               + pitch * buffer.dtype().bytes());
     }
     long height = context.extent(buffer, rowDimension, f);
@@ -63,7 +63,7 @@ final class GlobalTileOperand {
           where,
           f,
           buffer.name(),
-          "bulk copies need matrices a multiple of 16 bytes apart, these are "
+          "TMA copies need matrices a multiple of 16 bytes apart, these are "
               + distance * buffer.dtype().bytes());
     }
     long plane = rowDimension == 0 ? 0 : at[0];

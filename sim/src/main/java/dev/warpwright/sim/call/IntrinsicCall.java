@@ -206,7 +206,7 @@ final class IntrinsicCall {
       if (!context.counts() || frames[0].requests == null) {
         return;
       }
-      if (work instanceof Work.Product product) {
+      if (work instanceof Work.Mma product) {
         frames[0].requests.counting().matrixMultiplyAdds(product.multiplyAdds());
       }
       int lanes = work instanceof Work.MatrixMove move ? move.lanesWithRows() : frames.length;

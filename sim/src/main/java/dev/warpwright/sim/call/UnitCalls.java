@@ -31,7 +31,7 @@ public final class UnitCalls {
     UnitSite site = new UnitSite(context, where, intrinsic, calls);
     return switch (((TargetIntrinsic.Drives) intrinsic.effect()).unit()) {
       case MBARRIER -> BarrierCalls.compile(site);
-      case BULK_COPY -> BulkCalls.compile(site);
+      case BULK_COPY -> TmaCalls.compile(site);
       case WARPGROUP_MMA -> products.compile(site);
       case CLUSTER ->
           intrinsic == HopperIntrinsics.CLUSTER_STORE

@@ -94,7 +94,7 @@ public final class WarpCalls implements CallCompiler {
       return ClusterMemory.load(call, this, sink);
     }
     if (call.op() == Intrinsics.SM_ID) {
-      return f -> sink.set(f, BlockRun.of(f).multiprocessor());
+      return f -> sink.set(f, BlockRun.of(f).sm());
     }
     if (call.op() == Intrinsics.GLOBAL_TIMER) {
       return f -> sink.set(f, BlockRun.of(f).in.turns.now());

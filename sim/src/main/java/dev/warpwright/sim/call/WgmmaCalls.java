@@ -16,7 +16,7 @@ import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +38,7 @@ final class WgmmaCalls {
     if (op == HopperIntrinsics.WGMMA_WAIT) {
       return productWait(site);
     }
-    WarpgroupProduct meaning = HopperIntrinsics.product(op);
+    WgmmaGemm meaning = HopperIntrinsics.wgmma(op);
     if (meaning == null) {
       throw site.unknown();
     }
@@ -56,7 +56,7 @@ final class WgmmaCalls {
           int depth = meaning.depth();
           WgmmaQueue.First aLies = a.of(w);
           SharedRows bRows =
-              meaning.alongN()
+              meaning.mnMajorB()
                   ? b.panels(f, depth, meaning.columns())
                   : b.rows(f, meaning.columns(), depth);
           for (Frame lane : w.lanes) {
@@ -65,32 +65,32 @@ final class WgmmaCalls {
             }
             Shadow shadow = d.checked(site, lane, from);
             if (shadow != null) {
-              shadow.productWrites(lane, from, meaning.elements(), adds, site.where());
+              shadow.mmaWrites(lane, from, meaning.elements(), adds, site.where());
             }
           }
           WgmmaQueue queue = w.block.products(w);
           long epoch = queue.epoch(w);
-          int rows = WarpgroupProduct.ROWS / WgmmaQueue.WARPS;
+          int rows = WgmmaGemm.ROWS / WgmmaQueue.WARPS;
           if (w.requests != null) {
             w.requests.counting().matrixMultiplyAdds((long) rows * meaning.columns() * depth);
           }
           int firstRow = w.index % WgmmaQueue.WARPS * rows;
           if (aLies instanceof WgmmaQueue.Tile(SharedRows aRows)) {
-            if (meaning.alongM()) {
+            if (meaning.mnMajorA()) {
               reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
             } else {
               reads(site, w, aRows, firstRow, rows, 0, depth, epoch);
             }
           }
-          int bRowCount = meaning.alongN() ? depth : meaning.columns();
-          int bColumns = meaning.alongN() ? meaning.columns() : depth;
+          int bRowCount = meaning.mnMajorB() ? depth : meaning.columns();
+          int bColumns = meaning.mnMajorB() ? meaning.columns() : depth;
           reads(site, w, bRows, 0, bRowCount, 0, bColumns, epoch);
           queue.issue(
               w,
-              new WgmmaQueue.Product(
+              new WgmmaQueue.Wgmma(
                   meaning,
                   d.access.slot(),
-                  from * meaning.sums().bytes(),
+                  from * meaning.accumulators().bytes(),
                   aLies,
                   bRows,
                   adds,
@@ -103,15 +103,15 @@ final class WgmmaCalls {
     WgmmaQueue.First of(Warp w);
   }
 
-  private FirstOperand first(UnitSite site, WarpgroupProduct meaning) {
+  private FirstOperand first(UnitSite site, WgmmaGemm meaning) {
     if (meaning.fromRegisters()) {
-      Registers a = registers(site, 1, WarpgroupProduct.A_REGISTERS);
+      Registers a = registers(site, 1, WgmmaGemm.A_REGISTERS);
       return w -> {
         int from = a.first(w.lanes[0]);
         for (Frame lane : w.lanes) {
           Shadow shadow = a.checked(site, lane, from);
           if (shadow != null) {
-            shadow.productReads(lane, from, WarpgroupProduct.A_REGISTERS, site.where());
+            shadow.mmaReads(lane, from, WgmmaGemm.A_REGISTERS, site.where());
           }
         }
         return new WgmmaQueue.Fragment(a.access.slot(), 4 * from);
@@ -122,9 +122,9 @@ final class WgmmaCalls {
     return w -> {
       Frame f = w.lanes[0];
       return new WgmmaQueue.Tile(
-          meaning.alongM()
-              ? a.panels(f, meaning.depth(), WarpgroupProduct.ROWS)
-              : a.rows(f, WarpgroupProduct.ROWS, meaning.depth()));
+          meaning.mnMajorA()
+              ? a.panels(f, meaning.depth(), WgmmaGemm.ROWS)
+              : a.rows(f, WgmmaGemm.ROWS, meaning.depth()));
     };
   }
 
@@ -231,7 +231,7 @@ final class WgmmaCalls {
 
     @Override
     public String what() {
-      return "products that other warps of the warpgroup have not issued";
+      return "wgmma that other warps of the warpgroup have not issued";
     }
   }
 }

@@ -20,10 +20,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a kernel asks of a multiprocessor that its target does not have: shared memory, threads,
- * registers at entry, blocks in residence, blocks of a cluster, blocks along an axis, instructions.
- * Found before anything runs. Registers that warpgroups ask for later and numbers of barriers are
- * found when they do.
+ * What a kernel asks of an SM that its target does not have: shared memory, threads, registers at
+ * entry, blocks in residence, blocks of a cluster, blocks along an axis, instructions. Found before
+ * anything runs. Registers that warpgroups ask for later and numbers of barriers are found when
+ * they do.
  */
 public final class ResourceLimits {
   /** Blocks of a cluster that every GPU with clusters can run (CUDA programming guide). */
@@ -85,7 +85,7 @@ public final class ResourceLimits {
           null,
           String.format(
               Locale.ROOT,
-              "%d blocks of %d threads shall be on a multiprocessor, which holds %d threads and %d"
+              "%d blocks of %d threads shall be on an SM, which holds %d threads and %d"
                   + " blocks",
               wanted,
               threads,

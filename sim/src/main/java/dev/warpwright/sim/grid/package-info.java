@@ -1,6 +1,6 @@
 /**
- * Puts a grid kernel together: its statements as nodes that warps execute, and what a
- * multiprocessor must have for it.
+ * Puts a grid kernel together: its statements as nodes that warps execute, and what a SM must have
+ * for it.
  */
 @NullMarked
 package dev.warpwright.sim.grid;

@@ -91,7 +91,7 @@ class PipeMuseumTest {
   void releaseEarly() {
     // A product of the stage before is still reading when the stage is filled again.
     String early = gemm(" hold 1", "", " [inflight = 2]").replace("p[4]", "p[2]");
-    refused(early, Rule.PIPES, "the product is under way for 2 more stages");
+    refused(early, Rule.PIPES, "the mma is under way for 2 more stages");
     found(early, LATE, Finding.Kind.UNINITIALISED, "s[0, 0]");
     clean(gemm(" hold 2", "", " [inflight = 2]"), GEMM, "y");
   }

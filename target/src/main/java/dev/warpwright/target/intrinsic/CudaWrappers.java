@@ -193,7 +193,7 @@ final class CudaWrappers {
       case F32 -> "float";
       case I32 -> "int";
       case F16 -> "void";
-      default -> throw new IllegalArgumentException("no products with sums of " + sums);
+      default -> throw new IllegalArgumentException("no mma with accumulators of " + sums);
     };
   }
 

@@ -270,7 +270,7 @@ public final class HopperIntrinsics {
           BULK_STORE.operands().toArray(Operand[]::new));
 
   /** Whether an intrinsic copies a tile to shared memory. */
-  public static boolean isBulkLoad(Op op) {
+  public static boolean isTmaLoad(Op op) {
     return op == BULK_LOAD || op == BULK_LOAD_3D || isMulticast(op);
   }
 
@@ -280,7 +280,7 @@ public final class HopperIntrinsics {
   }
 
   /** Whether an intrinsic copies a tile to global memory. */
-  public static boolean isBulkStore(Op op) {
+  public static boolean isTmaStore(Op op) {
     return op == BULK_STORE || op == BULK_STORE_3D;
   }
 
@@ -369,14 +369,14 @@ public final class HopperIntrinsics {
           Unit.LAUNCHES,
           HopperWrappers.GRIDDEPCONTROL_LAUNCH_DEPENDENTS);
 
-  private static final Map<TargetIntrinsic, WarpgroupProduct> PRODUCTS = new HashMap<>();
+  private static final Map<TargetIntrinsic, WgmmaGemm> PRODUCTS = new HashMap<>();
 
   static {
     for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
       if (input == MatrixMeanings.Input.S8) {
         for (int n = 8; n <= 256; n += n < 32 ? 8 : 16) {
-          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false, false));
-          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false, true));
+          addProduct(new WgmmaGemm(n, DType.I32, input, false, false, false));
+          addProduct(new WgmmaGemm(n, DType.I32, input, false, false, true));
         }
       } else {
         addProducts(DType.F32, input);
@@ -387,21 +387,21 @@ public final class HopperIntrinsics {
 
   private static void addProducts(DType sums, MatrixMeanings.Input input) {
     for (int n = 8; n <= 256; n += 8) {
-      addProduct(new WarpgroupProduct(n, sums, input, false, false, false));
-      addProduct(new WarpgroupProduct(n, sums, input, false, false, true));
+      addProduct(new WgmmaGemm(n, sums, input, false, false, false));
+      addProduct(new WgmmaGemm(n, sums, input, false, false, true));
     }
     // Only 16-bit operands may be stored along the product's rows or columns.
     for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
-      addProduct(new WarpgroupProduct(n, sums, input, true, false, false));
+      addProduct(new WgmmaGemm(n, sums, input, true, false, false));
       if (n % 16 == 0) {
-        addProduct(new WarpgroupProduct(n, sums, input, false, true, false));
-        addProduct(new WarpgroupProduct(n, sums, input, true, true, false));
-        addProduct(new WarpgroupProduct(n, sums, input, false, true, true));
+        addProduct(new WgmmaGemm(n, sums, input, false, true, false));
+        addProduct(new WgmmaGemm(n, sums, input, true, true, false));
+        addProduct(new WgmmaGemm(n, sums, input, false, true, true));
       }
     }
   }
 
-  private static void addProduct(WarpgroupProduct product) {
+  private static void addProduct(WgmmaGemm product) {
     DType type = product.input().dtype();
     PRODUCTS.put(
         add(
@@ -409,9 +409,9 @@ public final class HopperIntrinsics {
             Collective.WARPGROUP,
             Unit.WARPGROUP_MMA,
             "",
-            new Operand("d", product.sums(), LOCAL, Access.READ_WRITE, product.elements()),
+            new Operand("d", product.accumulators(), LOCAL, Access.READ_WRITE, product.elements()),
             product.fromRegisters()
-                ? new Operand("a", DType.U32, LOCAL, Access.READ, WarpgroupProduct.A_REGISTERS)
+                ? new Operand("a", DType.U32, LOCAL, Access.READ, WgmmaGemm.A_REGISTERS)
                 : new Operand("a", type, SHARED, Access.READ, 16),
             new Operand("b", type, SHARED, Access.READ, 16),
             i32("scale_d")),
@@ -427,13 +427,13 @@ public final class HopperIntrinsics {
    * {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is stored
    * as K × n. 0 for any other intrinsic.
    */
-  public static int productColumns(TargetIntrinsic intrinsic) {
-    WarpgroupProduct product = PRODUCTS.get(intrinsic);
+  public static int wgmmaColumns(TargetIntrinsic intrinsic) {
+    WgmmaGemm product = PRODUCTS.get(intrinsic);
     return product == null ? 0 : product.columns();
   }
 
   /** What a product computes; null for any other intrinsic. */
-  public static @Nullable WarpgroupProduct product(TargetIntrinsic intrinsic) {
+  public static @Nullable WgmmaGemm wgmma(TargetIntrinsic intrinsic) {
     return PRODUCTS.get(intrinsic);
   }
 

@@ -303,9 +303,9 @@ final class HopperWrappers {
    * D (64 × n) += A · B of B in shared memory and A there or in registers; with {@code scale_d}
    * zero D is not read.
    */
-  static String wgmma(String text, WarpgroupProduct product) {
+  static String wgmma(String text, WgmmaGemm product) {
     int registers = product.registers();
-    DType sums = product.sums();
+    DType sums = product.accumulators();
     String type = product.input().ptx();
     // Integers are neither negated nor stored across.
     String modifiers = sums == DType.I32 ? "" : ", 1, 1";
@@ -313,8 +313,9 @@ final class HopperWrappers {
     String along =
         product.input().bytes() != 2
             ? ""
-            : (held ? "" : product.alongM() ? ", 1" : ", 0") + (product.alongN() ? ", 1" : ", 0");
-    int operands = held ? WarpgroupProduct.A_REGISTERS : 1;
+            : (held ? "" : product.mnMajorA() ? ", 1" : ", 0")
+                + (product.mnMajorB() ? ", 1" : ", 0");
+    int operands = held ? WgmmaGemm.A_REGISTERS : 1;
     String constraint = sums == DType.F32 ? "+f" : "+r";
     String element = sums == DType.F16 ? "sums" : "d";
     List<String> names = new ArrayList<>();
@@ -356,7 +357,7 @@ final class HopperWrappers {
         registers + operands + 1,
         product.columns(),
         product.depth(),
-        product.sumsPtx(),
+        product.accumulatorPtx(),
         type,
         type,
         regs,

@@ -68,16 +68,7 @@ public final class Intrinsics {
               new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
               new Operand("src", null, GLOBAL, Access.READ, 16)),
           null,
-          new Computes(
-              lanes -> {
-                for (int lane = 0; lane < lanes.count(); lane++) {
-                  if (lanes.active(lane)) {
-                    int[] words = new int[4];
-                    lanes.load(1, lane, words);
-                    lanes.store(0, lane, words);
-                  }
-                }
-              }),
+          new Computes(LaneMeanings.load(4)),
           75,
           CudaWrappers.LOAD_X4,
           "PTX ISA, ld.global.nc");
@@ -196,10 +187,7 @@ public final class Intrinsics {
           Collective.THREAD,
           List.of(value("x", DType.F32)),
           Type.U32,
-          new Computes(
-              eachLane(
-                  (lanes, lane) ->
-                      Float.floatToRawIntBits(Numerics.tf32(floatValue(lanes, 0, lane))))),
+          new Computes(LaneMeanings.tf32()),
           80,
           CudaWrappers.CVT_RNA_TF32,
           "PTX ISA, cvt");
@@ -217,11 +205,19 @@ public final class Intrinsics {
    * {@code max} with zero would not keep.
    */
   public static final TargetIntrinsic PACK_RELU_F16X2 =
-      pack("pack.relu.f16x2", x -> Numerics.f16Bits(relu(x)), 80, CudaWrappers.PACK_RELU_F16X2);
+      pack(
+          "pack.relu.f16x2",
+          x -> Numerics.f16Bits(LaneMeanings.relu(x)),
+          80,
+          CudaWrappers.PACK_RELU_F16X2);
 
   /** {@code (lo, hi)}: as {@link #PACK_BF16X2}, but zero for what is negative. */
   public static final TargetIntrinsic PACK_RELU_BF16X2 =
-      pack("pack.relu.bf16x2", x -> Numerics.bf16Bits(relu(x)), 80, CudaWrappers.PACK_RELU_BF16X2);
+      pack(
+          "pack.relu.bf16x2",
+          x -> Numerics.bf16Bits(LaneMeanings.relu(x)),
+          80,
+          CudaWrappers.PACK_RELU_BF16X2);
 
   /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
   public static final TargetIntrinsic UNPACK_LOW_F16X2 =
@@ -329,7 +325,7 @@ public final class Intrinsics {
 
   /** The shape that products of a warp have, but for their depth. */
   private static Work warpProduct(int depth) {
-    return new Work.Product(16, 8, depth);
+    return new Work.Mma(16, 8, depth);
   }
 
   private static TargetIntrinsic mma(int k, Input input, int minimumArch) {
@@ -405,100 +401,35 @@ public final class Intrinsics {
             new Operand("src", null, GLOBAL, Access.READ, bytes),
             value("srcBytes", DType.I32)),
         null,
-        new Computes(
-            lanes -> {
-              for (int lane = 0; lane < lanes.count(); lane++) {
-                if (lanes.active(lane)) {
-                  copy(lanes, lane, bytes);
-                }
-              }
-            },
-            new Work.AsynchronousCopy()),
+        new Computes(LaneMeanings.asyncCopy(bytes), new Work.AsynchronousCopy()),
         80,
         CudaWrappers.cpAsync(bytes, cache),
         "PTX ISA, cp.async");
   }
 
-  private static void copy(Lanes lanes, int lane, int bytes) {
-    long present = lanes.value(2, lane);
-    if (present < 0 || present > bytes || present % 4 != 0) {
-      throw new IllegalStateException(
-          "cp.async."
-              + bytes
-              + " with srcBytes "
-              + present
-              + ", not a multiple of 4 up to "
-              + bytes);
-    }
-    for (int at = 0; at < bytes; at += 4) {
-      lanes.store32(0, lane, at, at < present ? lanes.load32(1, lane, at) : 0);
-    }
-  }
-
-  private static TargetIntrinsic pack(String text, HalfBits round, int minimumArch, String cuda) {
+  private static TargetIntrinsic pack(
+      String text, LaneMeanings.HalfBits round, int minimumArch, String cuda) {
     return add(
         text,
         Collective.THREAD,
         List.of(value("lo", DType.F32), value("hi", DType.F32)),
         Type.U32,
-        new Computes(
-            eachLane(
-                (lanes, lane) ->
-                    (round.of(floatValue(lanes, 0, lane)) & 0xFFFF)
-                        | round.of(floatValue(lanes, 1, lane)) << 16)),
+        new Computes(LaneMeanings.pack(round)),
         minimumArch,
         cuda,
         "PTX ISA, cvt");
   }
 
-  private static TargetIntrinsic unpack(String text, IntToFloat half) {
+  private static TargetIntrinsic unpack(String text, LaneMeanings.HalfValue half) {
     return add(
         text,
         Collective.THREAD,
         List.of(value("pair", DType.U32)),
         Type.F32,
-        new Computes(
-            eachLane(
-                (lanes, lane) -> Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))))),
+        new Computes(LaneMeanings.unpack(half)),
         75,
         CudaWrappers.unpack(text),
         "PTX ISA, cvt");
-  }
-
-  /** The value of half a register. */
-  @FunctionalInterface
-  private interface IntToFloat {
-    float of(int pair);
-  }
-
-  private static double relu(double x) {
-    return x <= 0 ? 0 : x;
-  }
-
-  /** Bits of the 16-bit float nearest to a value. */
-  @FunctionalInterface
-  private interface HalfBits {
-    short of(double value);
-  }
-
-  /** A 32-bit result from one lane's operands. */
-  @FunctionalInterface
-  private interface LaneFunction {
-    int of(Lanes lanes, int lane);
-  }
-
-  private static Meaning eachLane(LaneFunction function) {
-    return lanes -> {
-      for (int lane = 0; lane < lanes.count(); lane++) {
-        if (lanes.active(lane)) {
-          lanes.result(lane, function.of(lanes, lane) & 0xFFFF_FFFFL);
-        }
-      }
-    };
-  }
-
-  private static float floatValue(Lanes lanes, int operand, int lane) {
-    return Float.intBitsToFloat((int) lanes.value(operand, lane));
   }
 
   private static Operand value(String name, DType dtype) {

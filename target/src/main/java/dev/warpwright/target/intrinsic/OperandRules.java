@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OperandRules {
   private static final long MAX_ARRIVALS = (1 << 20) - 1;
-  private static final int STEP_BYTES = WarpgroupProduct.DEPTH_BYTES;
+  private static final int STEP_BYTES = WgmmaGemm.DEPTH_BYTES;
 
   private OperandRules() {}
 
@@ -86,22 +86,22 @@ final class OperandRules {
   }
 
   private static @Nullable String product(TargetIntrinsic intrinsic, Expr.Call call) {
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product == null) {
       // The wait counts at most 7 groups.
       return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;
     }
-    int rows = WarpgroupProduct.ROWS;
+    int rows = WgmmaGemm.ROWS;
     String a =
         product.fromRegisters()
             ? null
-            : product.alongM()
+            : product.mnMajorA()
                 ? across(intrinsic, call, 1, rows, product.depth())
                 : operand(intrinsic, call, 1, rows);
     if (a != null) {
       return a;
     }
-    return product.alongN()
+    return product.mnMajorB()
         ? across(intrinsic, call, 2, product.columns(), product.depth())
         : operand(intrinsic, call, 2, product.columns());
   }

@@ -100,7 +100,7 @@ public record TargetIntrinsic(
   /** The text of a product is made when it is asked for: there are hundreds of them. */
   @Override
   public String cuda() {
-    WarpgroupProduct product = cuda.isEmpty() ? HopperIntrinsics.product(this) : null;
+    WgmmaGemm product = cuda.isEmpty() ? HopperIntrinsics.wgmma(this) : null;
     return product == null ? cuda : HopperWrappers.wgmma(text, product);
   }
 
@@ -126,10 +126,10 @@ public record TargetIntrinsic(
 
   @Override
   public Access laterAccess(int operand) {
-    if (HopperIntrinsics.isBulkLoad(this) && operand == 1) {
+    if (HopperIntrinsics.isTmaLoad(this) && operand == 1) {
       return Access.READ;
     }
-    return HopperIntrinsics.isBulkStore(this) && operand == 0 ? Access.WRITE : Access.NONE;
+    return HopperIntrinsics.isTmaStore(this) && operand == 0 ? Access.WRITE : Access.NONE;
   }
 
   @Override

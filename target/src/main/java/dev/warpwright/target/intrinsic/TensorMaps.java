@@ -56,8 +56,8 @@ public record TensorMaps(List<Spec> maps) {
 
   /** The map that a call needs; none if it is no bulk tensor copy. */
   public static Optional<Spec> spec(Expr.Call call) {
-    boolean load = HopperIntrinsics.isBulkLoad(call.op());
-    if (!load && !HopperIntrinsics.isBulkStore(call.op())) {
+    boolean load = HopperIntrinsics.isTmaLoad(call.op());
+    if (!load && !HopperIntrinsics.isTmaStore(call.op())) {
       return Optional.empty();
     }
     Expr.AddressOf tile = address(call, load ? 0 : 1);
@@ -68,17 +68,17 @@ public record TensorMaps(List<Spec> maps) {
     int rank = call.op().text().contains("3d") ? 3 : 2;
     if (global.rank() != rank) {
       throw new UserError(
-          "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not " + rank);
+          "TMA copy of " + global.name() + ": it has rank " + global.rank() + ", not " + rank);
     }
     if (!MatrixRows.are(global)) {
       throw new UserError(
-          "bulk copy of "
+          "TMA copy of "
               + global.name()
               + ": it has a layout, but only matrices of contiguous rows have maps");
     }
     if (global.dtype() != shared.dtype()) {
       throw new UserError(
-          "bulk copy between "
+          "TMA copy between "
               + global.name()
               + " ("
               + global.dtype()
@@ -92,7 +92,7 @@ public record TensorMaps(List<Spec> maps) {
     int width = cols * global.dtype().bytes();
     if (width != layout.width()) {
       throw new UserError(
-          "bulk copy of "
+          "TMA copy of "
               + cols
               + " columns of "
               + global.name()
@@ -105,7 +105,7 @@ public record TensorMaps(List<Spec> maps) {
     }
     if (rows < 1 || rows > MAX_BOX || cols > MAX_BOX || width % 16 != 0) {
       throw new UserError(
-          "bulk copy of "
+          "TMA copy of "
               + rows
               + "x"
               + cols
@@ -116,7 +116,7 @@ public record TensorMaps(List<Spec> maps) {
     }
     if (rows > shared.extent(shared.rank() - 2) || !Exprs.isConst(tile.indices().getLast(), 0)) {
       throw new UserError(
-          "bulk copy of "
+          "TMA copy of "
               + rows
               + " rows of "
               + global.name()

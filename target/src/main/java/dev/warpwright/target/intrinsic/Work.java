@@ -9,7 +9,7 @@ public sealed interface Work {
   record Plain() implements Work {}
 
   /** A product of matrices by a warp's tensor core. */
-  record Product(int rows, int columns, int depth) implements Work {
+  record Mma(int rows, int columns, int depth) implements Work {
     public long multiplyAdds() {
       return (long) rows * columns * depth;
     }

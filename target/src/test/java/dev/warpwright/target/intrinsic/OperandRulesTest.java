@@ -92,7 +92,7 @@ class OperandRulesTest {
         "bulk.load.2d needs a constant number of rows");
     refused(
         "bulk.store.2d(&A[0, 64], &As[1, 0, 0], 64, 32)",
-        "bulk copy of 32 columns of A: its rows take 64 bytes, those of As 128");
+        "TMA copy of 32 columns of A: its rows take 64 bytes, those of As 128");
   }
 
   @Test
@@ -101,7 +101,7 @@ class OperandRulesTest {
     accepted(String.format(Locale.ROOT, product, "As[0, 0, 48]", "As[n % 2, 0, n % 4 * 16]"));
     refused(
         String.format(Locale.ROOT, product, "As[0, 0, 0]", "Bs[0, 0, 0]"),
-        "shared buffer Bs is not swizzled; operands of products need rows of 32, 64 or 128 bytes"
+        "shared buffer Bs is not swizzled; operands of wgmma need rows of 32, 64 or 128 bytes"
             + " with the swizzle of that width");
     String must =
         " it must begin at multiples of 8 rows and 32 bytes and stay within 64 rows of 128 bytes";

@@ -95,7 +95,7 @@ class TensorMapsTest {
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.load.2d(&As[0, 0], &V[0], &full[0], 128, 64)",
-        "bulk copy of V: it has rank 1, not 2");
+        "TMA copy of V: it has rank 1, not 2");
   }
 
   @Test
@@ -103,7 +103,7 @@ class TensorMapsTest {
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.store.2d(&F[0, 0], &As[0, 0], 128, 64)",
-        "bulk copy between F (f32) and As (bf16): it converts nothing");
+        "TMA copy between F (f32) and As (bf16): it converts nothing");
   }
 
   @Test
@@ -111,7 +111,7 @@ class TensorMapsTest {
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.load.2d(&As[0, 0], &A[0, 0], &full[0], 128, 32)",
-        "bulk copy of 32 columns of A: its rows take 64 bytes, those of As 128");
+        "TMA copy of 32 columns of A: its rows take 64 bytes, those of As 128");
   }
 
   @Test
@@ -122,19 +122,19 @@ class TensorMapsTest {
     refused(
         "bf16[512, 64] shared layout (512:64),(64:1)^<3,3,3> align 1024",
         String.format(Locale.ROOT, load, 257, 64),
-        "bulk copy of 257x64" + limits);
+        "TMA copy of 257x64" + limits);
     refused(
         "bf16[128, 64] " + SWIZZLED,
         String.format(Locale.ROOT, load, 0, 64),
-        "bulk copy of 0x64" + limits);
+        "TMA copy of 0x64" + limits);
     refused(
         "bf16[8, 264] shared align 128",
         String.format(Locale.ROOT, load, 8, 264),
-        "bulk copy of 8x264" + limits);
+        "TMA copy of 8x264" + limits);
     refused(
         "bf16[8, 12] shared align 128",
         String.format(Locale.ROOT, load, 8, 12),
-        "bulk copy of 8x12" + limits);
+        "TMA copy of 8x12" + limits);
     assertThat(specs("bf16[256, 256] shared align 128", String.format(Locale.ROOT, load, 256, 256)))
         .hasSize(1);
   }
@@ -142,7 +142,7 @@ class TensorMapsTest {
   @Test
   void theBoxFitsIntoTheTile() {
     String message =
-        "bulk copy of %d rows of A: they must begin at column 0 of As, whose tiles have 128 rows";
+        "TMA copy of %d rows of A: they must begin at column 0 of As, whose tiles have 128 rows";
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.load.2d(&As[0, 0], &A[0, 0], &full[0], 192, 64)",
@@ -190,7 +190,7 @@ class TensorMapsTest {
                     store(new Expr.AddressOf(a, origin), new Expr.AddressOf(tile, origin))))
         .isInstanceOf(UserError.class)
         .hasMessage(
-            "bulk copy of A: it has a layout, but only matrices of contiguous rows have maps");
+            "TMA copy of A: it has a layout, but only matrices of contiguous rows have maps");
   }
 
   private static Expr.Call store(Expr dst, Expr src) {

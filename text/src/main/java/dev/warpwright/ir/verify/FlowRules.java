@@ -233,7 +233,7 @@ final class FlowRules {
               s,
               String.format(
                   Locale.ROOT,
-                  "the product is under way for %d more stages, pipe '%s' holds a stage for %d",
+                  "the mma is under way for %d more stages, pipe '%s' holds a stage for %d",
                   stages,
                   pipe.name(),
                   pipe.options().hold()));
@@ -255,7 +255,7 @@ final class FlowRules {
           pipes(
               s,
               product
-                  ? "a product under way for more stages belongs into a consume"
+                  ? "an mma under way for more stages belongs into a consume"
                   : "a copy under way for more stages belongs into a produce");
     }
   }

@@ -101,7 +101,7 @@ final class TileRules {
     if (left.isFloat() != sum.isFloat() || right.isFloat() != sum.isFloat()) {
       problem(
           product,
-          String.format(Locale.ROOT, "products of %s and %s are summed in %s", left, right, sum));
+          String.format(Locale.ROOT, "mma of %s and %s accumulates in %s", left, right, sum));
     }
   }
 

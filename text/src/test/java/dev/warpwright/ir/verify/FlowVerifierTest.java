@@ -230,7 +230,7 @@ class FlowVerifierTest {
     broken(
         String.format(Locale.ROOT, body, 2, " lag 1", "", " [inflight = 1]"),
         Rule.PIPES,
-        "the product is under way for 1 more stages, pipe 'p' holds a stage for 0",
+        "the mma is under way for 1 more stages, pipe 'p' holds a stage for 0",
         "tile.mma");
     broken(
         String.format(Locale.ROOT, body, 2, " hold 1", " [inflight = 1]", ""),

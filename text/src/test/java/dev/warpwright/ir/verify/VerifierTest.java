@@ -263,7 +263,7 @@ class VerifierTest {
     primFunc(
         head + "tile.mma c[0 +: 8, 0 +: 8] += a[0 +: 8, 0 +: 8] * a[0 +: 8, 0 +: 8] }",
         Rule.TILES,
-        "products of f32 and f32 are summed in i32");
+        "mma of f32 and f32 accumulates in i32");
     primFunc(head + "tile.fill a[0 +: 8, 0 +: 8] = 1 }", Rule.TILES, "is filled with i32");
     primFunc(
         head + "tile.reduce max (i in 8; j in 8) c[i, 0] max= c[i, j] }",

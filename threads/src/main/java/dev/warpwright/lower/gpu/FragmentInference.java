@@ -239,7 +239,7 @@ public final class FragmentInference {
     long warpsM = attrs.getLong("warpsM", 1);
     long warpsN = attrs.getLong("warpsN", 1);
     DType sums = MmaInstruction.parse(instr).sums();
-    require(c, c.dtype() == sums, instr + " sums in " + sums + ", not in " + c.dtype());
+    require(c, c.dtype() == sums, instr + " accumulates in " + sums + ", not in " + c.dtype());
     require(
         c, rows % (warpsM * MmaInstruction.ROWS) == 0, rows + " rows over " + warpsM + " warps");
     require(

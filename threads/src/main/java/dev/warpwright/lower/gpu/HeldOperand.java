@@ -52,7 +52,7 @@ record HeldOperand(Buffer registers, MmaInstruction instruction, long tilesK) {
             && sums.threadDigits().get(3).extent() == 1;
     if (!fits) {
       throw new LoweringException(
-          "the product into "
+          "the GEMM into "
               + mma.c().buffer().name()
               + " needs "
               + a.name()

@@ -421,7 +421,7 @@ final class MmaLowering {
 
   private static void require(Stmt.TileMma mma, boolean holds, String what) {
     if (!holds) {
-      throw new LoweringException("the product into " + mma.c().buffer().name() + " " + what);
+      throw new LoweringException("the GEMM into " + mma.c().buffer().name() + " " + what);
     }
   }
 }

@@ -59,16 +59,13 @@ record MmaOperands(
     if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {
       throw new LoweringException(
           String.format(
-              Locale.ROOT,
-              "the product into %s needs operands of %s",
-              name,
-              instruction.operand()));
+              Locale.ROOT, "the GEMM into %s needs operands of %s", name, instruction.operand()));
     }
     if (depth != bDepth || depth % (2L * instruction.k()) != 0) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s has a depth of %d, no multiple of %d",
+              "the GEMM into %s has a depth of %d, no multiple of %d",
               name,
               depth,
               2 * instruction.k()));
@@ -77,7 +74,7 @@ record MmaOperands(
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s needs pairs of columns of tiles from each warp",
+              "the GEMM into %s needs pairs of columns of tiles from each warp",
               name));
     }
     return new MmaOperands(
@@ -128,7 +125,7 @@ record MmaOperands(
                 r -> Exprs.add(k, Exprs.mul(Exprs.div(r, 2), instruction.rowElements())),
                 r -> Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8)));
           }
-          List<Expr> at = acrossA ? alongM(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
+          List<Expr> at = acrossA ? mnMajorA(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
           return rounded(read(count, acrossA, aRegisters, first, at, a), aRegisters, first, count);
         });
   }
@@ -143,7 +140,7 @@ record MmaOperands(
   }
 
   /** The same registers from a tile whose rows lie along M: each matrix is transposed. */
-  private List<Expr> alongM(Expr stage, Expr k, Expr row, Expr lane) {
+  private List<Expr> mnMajorA(Expr stage, Expr k, Expr row, Expr lane) {
     Expr at = Exprs.add(k, Exprs.mod(lane, 8));
     if (instruction.aRegisters() == 4) {
       at = Exprs.add(at, Exprs.mul(Exprs.div(lane, 16), 8));
@@ -237,7 +234,7 @@ record MmaOperands(
           Expr first =
               Exprs.add(
                   Exprs.mul(set, (long) tilesN * instruction.bRegisters()), Exprs.mul(j, count));
-          List<Expr> at = acrossB ? alongN(stage, k, n, lane) : alongK(stage, k, n, lane, count);
+          List<Expr> at = acrossB ? mnMajorB(stage, k, n, lane) : alongK(stage, k, n, lane, count);
           return rounded(read(count, acrossB, bRegisters, first, at, b), bRegisters, first, count);
         });
   }
@@ -257,7 +254,7 @@ record MmaOperands(
   }
 
   /** The same registers from a tile whose rows lie along N: each matrix is transposed. */
-  private List<Expr> alongN(Expr stage, Expr k, Expr n, Expr lane) {
+  private List<Expr> mnMajorB(Expr stage, Expr k, Expr n, Expr lane) {
     int perTile = instruction.bRegisters();
     Expr row = Exprs.add(k, Exprs.mod(lane, 8L * perTile));
     Expr column = Exprs.add(n, Exprs.mul(Exprs.div(lane, 8L * perTile), MmaInstruction.COLS));

@@ -42,7 +42,7 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "operand %s: rows of %d bytes are no multiple of 32, as warpgroup products need them",
+              "operand %s: rows of %d bytes are no multiple of 32, as wgmma needs them",
               tile.name(),
               columns * bytes));
     }

@@ -58,7 +58,7 @@ public final class OperandsAhead {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
-              "the product into %s is spread over %d of %d threads",
+              "the GEMM into %s is spread over %d of %d threads",
               mma.c().buffer().name(),
               layout.threads(),
               code.threads()));

@@ -156,7 +156,7 @@ public record PipelinedProgram(
         products.add(mma);
       } else {
         throw new LoweringException(
-            "pipelined loop " + f.var() + " holds more than copies, then products");
+            "pipelined loop " + f.var() + " holds more than copies, then GEMMs");
       }
     }
 

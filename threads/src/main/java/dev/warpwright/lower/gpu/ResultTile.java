@@ -79,9 +79,9 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
   }
 
   /** Whether bulk stores can carry it: fragments lie along its rows, and so does the result. */
-  public boolean isForBulkStores() {
+  public boolean isForTmaStores() {
     Buffer to = copy.to().buffer();
-    return BulkLoad.storeRefusal(to) == null && to.dtype() == tile().dtype() && !isTransposed();
+    return TmaLoad.storeRefusal(to) == null && to.dtype() == tile().dtype() && !isTransposed();
   }
 
   /** The buffer in shared memory. */

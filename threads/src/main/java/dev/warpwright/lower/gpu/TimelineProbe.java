@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A kernel that also tells where and when it computes what. It writes a row of {@code records:
  * u64[rows, 4]} for each entry of its table {@code order} and each block of the cluster that takes
- * the entry; without a table, for each block. A row is the block's number, the multiprocessor's,
- * and the times of begin and end by {@link Intrinsics#GLOBAL_TIMER}.
+ * the entry; without a table, for each block. A row is the block's number, the SM's, and the times
+ * of begin and end by {@link Intrinsics#GLOBAL_TIMER}.
  *
  * <p>Before: {@code let tile = order[i]; body}. After, in the role that reads the table last, which
  * is the one that computes:

@@ -20,7 +20,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * there is nothing to win by moving registers.
  *
  * @param consumers warpgroups that multiply
- * @param minBlocks blocks of which a multiprocessor shall hold so many
+ * @param minBlocks blocks of which an SM shall hold so many
  * @param accumulators registers of a consumer thread that hold sums
  * @param copying whether all threads of the producer copy, not one that starts bulk copies
  */

@@ -10,7 +10,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
-import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.List;
 
 /**
@@ -22,18 +22,18 @@ import java.util.List;
  * @param columns of one product, those of the tile
  * @param depth elements of K of one product
  * @param rowTiles products of 64 rows that one warpgroup computes
- * @param alongM whether A is stored with its rows contiguous
- * @param alongN whether B is stored with its columns contiguous
+ * @param mnMajorA whether A is stored with its rows contiguous
+ * @param mnMajorB whether B is stored with its columns contiguous
  */
 public record WarpgroupInstruction(
     TargetIntrinsic intrinsic,
     int columns,
     int depth,
     int rowTiles,
-    boolean alongM,
-    boolean alongN) {
-  public static final int ROWS = WarpgroupProduct.ROWS;
-  public static final int THREADS = WarpgroupProduct.THREADS;
+    boolean mnMajorA,
+    boolean mnMajorB) {
+  public static final int ROWS = WgmmaGemm.ROWS;
+  public static final int THREADS = WgmmaGemm.THREADS;
   private static final String PREFIX = "wgmma.";
 
   /** Whether a product is for warpgroups. */
@@ -55,15 +55,15 @@ public record WarpgroupInstruction(
     if (!(found instanceof TargetIntrinsic intrinsic)) {
       throw unknown(text);
     }
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     if (product == null) {
       throw unknown(text);
     }
     long rows = c.extent(0);
     require(
         c,
-        c.rank() == 2 && c.dtype() == product.sums(),
-        "it is no matrix of " + product.sums() + ", in which " + text + " sums");
+        c.rank() == 2 && c.dtype() == product.accumulators(),
+        "it is no matrix of " + product.accumulators() + ", in which " + text + " sums");
     require(
         c,
         c.extent(1) == product.columns(),
@@ -74,8 +74,8 @@ public record WarpgroupInstruction(
         rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
     require(
         c,
-        product.alongN() != mma.transposeB(),
-        text + " takes B stored along " + (product.alongN() ? "its columns" : "K"));
+        product.mnMajorB() != mma.transposeB(),
+        text + " takes B stored along " + (product.mnMajorB() ? "its columns" : "K"));
     boolean fragment = mma.a().buffer().scope() == Scope.FRAGMENT;
     require(
         c,
@@ -86,15 +86,15 @@ public record WarpgroupInstruction(
                 : " takes A from registers, not from shared memory"));
     require(
         c,
-        product.alongM() == mma.transposeA(),
-        text + " takes A stored along " + (product.alongM() ? "its rows" : "K"));
+        product.mnMajorA() == mma.transposeA(),
+        text + " takes A stored along " + (product.mnMajorA() ? "its rows" : "K"));
     return new WarpgroupInstruction(
         intrinsic,
         product.columns(),
         product.depth(),
         (int) (rows / ROWS / consumers),
-        product.alongM(),
-        product.alongN());
+        product.mnMajorA(),
+        product.mnMajorB());
   }
 
   private static LoweringException unknown(String text) {

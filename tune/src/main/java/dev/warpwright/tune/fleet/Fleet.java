@@ -12,7 +12,7 @@ public interface Fleet extends AutoCloseable {
    *
    * @param devices how many there are now
    */
-  record Kind(Environment environment, int multiprocessors, int devices) {}
+  record Kind(Environment environment, int sms, int devices) {}
 
   /**
    * The kinds of devices there are; waits until the machines that were asked for have said what

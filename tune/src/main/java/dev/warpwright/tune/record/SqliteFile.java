@@ -133,4 +133,10 @@ final class SqliteFile {
             + why
             + "; give another file with --db");
   }
+
+  /** What SQLite said, in one line. */
+  static String oneLine(Exception e) {
+    String message = e.getMessage();
+    return message == null ? e.getClass().getSimpleName() : message.lines().findFirst().orElse("");
+  }
 }

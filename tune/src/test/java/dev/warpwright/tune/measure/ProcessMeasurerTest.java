@@ -44,7 +44,7 @@ final class ProcessMeasurerTest {
         "-XX:TieredStopAtLevel=1",
         "-cp",
         System.getProperty("java.class.path"),
-        PlantedRunner.class.getName());
+        MutantRunner.class.getName());
   }
 
   @BeforeAll

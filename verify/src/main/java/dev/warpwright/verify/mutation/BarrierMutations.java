@@ -87,7 +87,7 @@ final class BarrierMutations {
               BARRIER,
               DEADLOCK),
           Mutation.undefined(
-              "parity of a wait turned round",
+              "parity of a wait inverted",
               argument(WAIT, 1, e -> Exprs.sub(Exprs.i32(1), e)),
               RACE,
               UNINITIALISED,
@@ -264,9 +264,9 @@ final class BarrierMutations {
     List<Stmt> variants = new ArrayList<>();
     for (int i = 1; i < statements.size(); i++) {
       if (isArrival(statements.get(i)) && !isArrival(statements.get(i - 1))) {
-        List<Stmt> swapped = new ArrayList<>(statements);
-        Collections.swap(swapped, i - 1, i);
-        variants.add(new Stmt.Seq(swapped));
+        List<Stmt> swapAb = new ArrayList<>(statements);
+        Collections.swap(swapAb, i - 1, i);
+        variants.add(new Stmt.Seq(swapAb));
       }
     }
     return variants;

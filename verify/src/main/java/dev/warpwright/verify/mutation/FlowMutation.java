@@ -57,7 +57,7 @@ public record FlowMutation(
    *
    * @param statement the changed statement's first line
    */
-  public record Planted(FlowMutation mutation, PrimFunc func, String statement) {
+  public record Mutated(FlowMutation mutation, PrimFunc func, String statement) {
     @Override
     public String toString() {
       return mutation.name() + " at '" + statement + "'";
@@ -65,7 +65,7 @@ public record FlowMutation(
   }
 
   /** The program with this mistake, once for each place where it is possible. */
-  public List<Planted> plant(PrimFunc func) {
+  public List<Mutated> plant(PrimFunc func) {
     Function<Stmt, List<Stmt>> change = changes.apply(func);
     List<Stmt> statements = new ArrayList<>();
     new Rewriter() {
@@ -75,15 +75,15 @@ public record FlowMutation(
         return super.stmt(s);
       }
     }.stmt(func.body());
-    List<Planted> planted = new ArrayList<>();
+    List<Mutated> mutants = new ArrayList<>();
     for (int place = 0; place < statements.size(); place++) {
       Stmt original = statements.get(place);
       for (Stmt variant : change.apply(original)) {
         String line = IrPrinter.text(original).lines().findFirst().orElse("").strip();
-        planted.add(new Planted(this, func.withBody(with(func.body(), place, variant)), line));
+        mutants.add(new Mutated(this, func.withBody(with(func.body(), place, variant)), line));
       }
     }
-    return planted;
+    return mutants;
   }
 
   private static Stmt with(Stmt body, int place, Stmt replacement) {

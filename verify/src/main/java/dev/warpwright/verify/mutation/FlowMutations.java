@@ -31,7 +31,7 @@ public final class FlowMutations {
           FlowMutation.undefined("copy under way for a stage more", FlowMutations::laterCopy),
           FlowMutation.undefined(
               "hold dropped", options(p -> p.options().hold() > 0, o -> o.withHold(0))),
-          FlowMutation.undefined("product under way for a stage more", FlowMutations::laterProduct),
+          FlowMutation.undefined("mma under way for a stage more", FlowMutations::laterProduct),
           FlowMutation.undefined("ring too short for what is held", FlowMutations::tooShort),
           FlowMutation.undefined(
               "stage not filled",

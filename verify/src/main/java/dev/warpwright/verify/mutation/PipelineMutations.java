@@ -37,13 +37,13 @@ final class PipelineMutations {
   static final List<Mutation> ALL =
       List.of(
           Mutation.undefined(
-              "bulk copy into the next stage",
+              "TMA copy into the next stage",
               argument(LOAD, 0, Planting::nextStage),
               RACE,
               UNINITIALISED,
               BARRIER),
           Mutation.undefined(
-              "bulk copy left out",
+              "TMA copy left out",
               s -> Planting.call(s, LOAD) == null ? List.of() : List.of(Stmt.Seq.EMPTY),
               DEADLOCK,
               UNINITIALISED),
@@ -72,7 +72,7 @@ final class PipelineMutations {
               RACE,
               UNINITIALISED),
           Mutation.undefined(
-                  "product reads the next stage",
+                  "wgmma reads the next stage",
                   s ->
                       Planting.call(s, PRODUCT) == null
                           ? List.of()
@@ -92,17 +92,17 @@ final class PipelineMutations {
               UNINITIALISED),
           Mutation.undefined("register fence left out", without("wgmma.fence"), INTRINSIC),
           Mutation.undefined(
-              "products not committed", without("wgmma.commit"), RACE, INTRINSIC, BARRIER),
+              "wgmma not committed", without("wgmma.commit"), RACE, INTRINSIC, BARRIER),
           Mutation.undefined(
-              "products not waited for", without("wgmma.wait"), RACE, INTRINSIC, BARRIER),
+              "wgmma not waited for", without("wgmma.wait"), RACE, INTRINSIC, BARRIER),
           Mutation.undefined(
-              "one more group of products left under way",
+              "one more wgmma group left under way",
               argument("wgmma.wait", 0, plus(1)),
               RACE,
               BARRIER,
               INTRINSIC),
           Mutation.undefined(
-                  "first product adds to nothing",
+                  "first wgmma adds to nothing",
                   argument(PRODUCT, 3, e -> Exprs.i32(1)),
                   UNINITIALISED)
               .definedAt(ResidentSlices::shareAccumulators),
@@ -111,12 +111,12 @@ final class PipelineMutations {
               PipelineMutations::operandWritten,
               RACE),
           Mutation.wrong(
-              "product of the next step's registers",
+              "wgmma of the next step's registers",
               argument("wgmma.m", 1, PipelineMutations::nextRegisters),
               UNINITIALISED,
               RACE),
           Mutation.wrong(
-              "every product starts anew", argument("wgmma.m", 3, e -> Exprs.i32(0)), INTRINSIC),
+              "every wgmma starts anew", argument("wgmma.m", 3, e -> Exprs.i32(0)), INTRINSIC),
           Mutation.undefined(
               "asynchronous copies not waited for", without("cp.async.wait"), RACE, UNINITIALISED),
           Mutation.undefined(

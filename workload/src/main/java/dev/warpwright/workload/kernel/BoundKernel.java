@@ -165,7 +165,7 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
       throw new UserError(
           "kernel "
               + kernel.name()
-              + ": an order table lists the tiles of one product, not of "
+              + ": an order table lists the tiles of one GEMM, not of "
               + workload.kind());
     }
     int rows = Math.toIntExact(gemm.batch().count() * tiles(kernel, gemm.m(), "M"));

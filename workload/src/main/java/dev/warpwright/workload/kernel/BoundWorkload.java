@@ -83,7 +83,10 @@ public sealed interface BoundWorkload {
           layout,
           epilogue,
           batch.with(new Batch.Strides(stride(a), stride(b), stride(c))),
-          new GemmWorkload.Leading(MatrixRows.pitch(a), MatrixRows.pitch(b), MatrixRows.pitch(c)));
+          new GemmWorkload.Leading(
+              MatrixRows.leadingDimension(a),
+              MatrixRows.leadingDimension(b),
+              MatrixRows.leadingDimension(c)));
     }
 
     private static long stride(Buffer matrices) {
@@ -198,7 +201,7 @@ public sealed interface BoundWorkload {
   }
 
   /** Whether there is anything to multiply: sums may have no products. */
-  default boolean hasProducts() {
+  default boolean hasTerms() {
     return !(this instanceof Gemm g) || g.k() > 0;
   }
 
@@ -266,7 +269,7 @@ public sealed interface BoundWorkload {
     if (!MatrixRows.are(buffer)) {
       return buffer.storageElements();
     }
-    long matrix = buffer.extent(buffer.rank() - 2) * MatrixRows.pitch(buffer);
+    long matrix = buffer.extent(buffer.rank() - 2) * MatrixRows.leadingDimension(buffer);
     return buffer.rank() == 2
         ? matrix
         : Math.addExact(
@@ -288,7 +291,7 @@ public sealed interface BoundWorkload {
    */
   default double deviation(Buffer input) {
     return switch (this) {
-      case Gemm g -> g.precision().sums() == DType.I32 ? 40 : 1;
+      case Gemm g -> g.precision().accumulators() == DType.I32 ? 40 : 1;
       case Ffn f ->
           input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
     };

@@ -229,7 +229,7 @@ final class WorkloadAttributes {
       throw new UserError(
           String.format(
               Locale.ROOT,
-              "kernel %s: %s must be an i32 for each of the products of %s",
+              "kernel %s: %s must be an i32 for each of the GEMMs of %s",
               kernel.name(),
               group,
               c));

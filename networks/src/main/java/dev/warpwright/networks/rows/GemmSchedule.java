@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.Set;
 
 /** A single product of two matrices that are both new in every call, for the host. */
-public final class ProductSchedule {
+public final class GemmSchedule {
   /** Columns that are computed side by side on every machine are a divisor of this. */
   private static final long WHOLE_COLUMNS = 32;
 
-  private ProductSchedule() {}
+  private GemmSchedule() {}
 
   /** {@code C[m, n] = A[m, k] · B[k, n]} in f32, with the parameters A, B, C. */
   public static PrimFunc function(int m, int n, int k) {

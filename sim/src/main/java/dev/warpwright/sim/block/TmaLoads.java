@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /** The bulk loads of a grid that are under way. They arrive in any order. */
-public final class BulkLoads {
+public final class TmaLoads {
   private final List<Load> pending = new ArrayList<>();
 
   /**

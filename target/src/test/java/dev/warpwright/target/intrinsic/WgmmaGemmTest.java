@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class WarpgroupProductTest {
+class WgmmaGemmTest {
   private static final long SEED = Long.getLong("seed", 20_260_102);
 
   @ParameterizedTest
@@ -26,7 +26,7 @@ class WarpgroupProductTest {
       })
   void addsTheProduct(String name) {
     TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     assertThat(product).isNotNull();
     assertThat(product.text()).isEqualTo(name);
     int n = product.columns();
@@ -42,14 +42,14 @@ class WarpgroupProductTest {
     int[] d = new int[128 * n / 2];
     for (int i = 0; i < d.length; i++) {
       d[i] =
-          switch (product.sums()) {
+          switch (product.accumulators()) {
             case F16 -> Numerics.f16Bits(i % 7);
             case I32 -> i % 7;
             default -> Float.floatToRawIntBits(i % 7);
           };
     }
     product.accumulate(d, a, b);
-    boolean coarse = product.input().bytes() == 1 && product.sums() == DType.F32;
+    boolean coarse = product.input().bytes() == 1 && product.accumulators() == DType.F32;
     for (int t = 0; t < 128; t++) {
       for (int i = 0; i < n / 2; i++) {
         int at = t * (n / 2) + i;
@@ -57,13 +57,13 @@ class WarpgroupProductTest {
         double largest = expected;
         for (int k = 0; k < depth; k++) {
           double term =
-              value(product.input(), a[WarpgroupProduct.row(t, i) * depth + k])
-                  * value(product.input(), b[WarpgroupProduct.column(t, i) * depth + k]);
+              value(product.input(), a[WgmmaGemm.row(t, i) * depth + k])
+                  * value(product.input(), b[WgmmaGemm.column(t, i) * depth + k]);
           expected += term;
           largest = Math.max(largest, Math.abs(term));
         }
         double allowed =
-            switch (product.sums()) {
+            switch (product.accumulators()) {
               // Half a unit in the last place, and what was cut off before.
               case F16 -> Math.scalb(Math.abs(expected), -11) + 17 * Math.scalb(largest, -25);
               case I32 -> 0;
@@ -71,7 +71,7 @@ class WarpgroupProductTest {
               default -> coarse ? 34 * Math.scalb(largest, -12) : 1e-5;
             };
         double found =
-            switch (product.sums()) {
+            switch (product.accumulators()) {
               case F16 -> Numerics.f16ToFloat((short) d[at]);
               case I32 -> d[at];
               default -> Float.intBitsToFloat(d[at]);
@@ -95,7 +95,7 @@ class WarpgroupProductTest {
       })
   void readsTheFirstOperandOutOfRegisters(String name) {
     TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
     assertThat(product).isNotNull();
     assertThat(product.text()).isEqualTo(name);
     int depth = product.depth();
@@ -117,15 +117,13 @@ class WarpgroupProductTest {
   /** So a layer's accumulators are, packed, the first operand of the next: no shuffle. */
   @Test
   void accumulatorsOf16BitsChain() {
-    WarpgroupProduct product =
-        new WarpgroupProduct(64, DType.F32, MatrixMeanings.Input.F16, false, false, true);
+    WgmmaGemm product = new WgmmaGemm(64, DType.F32, MatrixMeanings.Input.F16, false, false, true);
     for (int thread = 0; thread < 128; thread++) {
       for (int step = 0; step < 4; step++) {
         for (int i = 0; i < 8; i++) {
-          assertThat(product.rowOfA(thread, i))
-              .isEqualTo(WarpgroupProduct.row(thread, 8 * step + i));
+          assertThat(product.rowOfA(thread, i)).isEqualTo(WgmmaGemm.row(thread, 8 * step + i));
           assertThat(16 * step + product.depthOfA(thread, i))
-              .isEqualTo(WarpgroupProduct.column(thread, 8 * step + i));
+              .isEqualTo(WgmmaGemm.column(thread, 8 * step + i));
         }
       }
     }

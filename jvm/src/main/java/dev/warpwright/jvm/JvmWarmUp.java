@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Whatever the kernels write is garbage afterwards.
  */
-public final class Rehearsal {
+public final class JvmWarmUp {
   /** Dry calls between two brief ones. */
   private static final int DRY_CALLS = 256;
 
@@ -45,7 +45,7 @@ public final class Rehearsal {
   private long fastestDry = Long.MAX_VALUE / 5;
   private long progress = start;
 
-  private Rehearsal(List<BoundFunction> kernels, Parallel parallel) {
+  private JvmWarmUp(List<BoundFunction> kernels, Parallel parallel) {
     this.kernels = kernels;
     this.parallel = parallel;
     this.fastNanos =
@@ -58,7 +58,7 @@ public final class Rehearsal {
    * @param parallel that the kernels will be run with
    */
   public static void run(List<BoundFunction> kernels, Parallel parallel) {
-    new Rehearsal(kernels, parallel).run();
+    new JvmWarmUp(kernels, parallel).run();
   }
 
   private void run() {
@@ -104,7 +104,7 @@ public final class Rehearsal {
 
   private void call(Parallel loops, int limit) {
     for (BoundFunction kernel : kernels) {
-      kernel.rehearse(loops, limit);
+      kernel.warmUp(loops, limit);
     }
   }
 

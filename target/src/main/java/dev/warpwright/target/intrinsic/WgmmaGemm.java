@@ -10,20 +10,21 @@ import java.util.Locale;
  * registers.
  *
  * @param columns n
- * @param sums type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which wraps
+ * @param accumulators type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which
+ *     wraps
  * @param input type of A and B
- * @param alongM whether A is stored with its rows contiguous, in panels of as many as a row of its
- *     buffer has
- * @param alongN whether B is stored with n contiguous, in such panels
+ * @param mnMajorA whether A is stored with its rows contiguous, in panels of as many as a row of
+ *     its buffer has
+ * @param mnMajorB whether B is stored with n contiguous, in such panels
  * @param fromRegisters whether A is a fragment in the threads' registers instead of a tile in
  *     shared memory
  */
-public record WarpgroupProduct(
+public record WgmmaGemm(
     int columns,
-    DType sums,
+    DType accumulators,
     MatrixMeanings.Input input,
-    boolean alongM,
-    boolean alongN,
+    boolean mnMajorA,
+    boolean mnMajorB,
     boolean fromRegisters) {
   /** Rows of A and D. */
   public static final int ROWS = 64;
@@ -37,8 +38,8 @@ public record WarpgroupProduct(
   /** 32-bit registers of A that a thread holds, where A lies in registers. */
   public static final int A_REGISTERS = 4;
 
-  public WarpgroupProduct {
-    if (alongM && fromRegisters) {
+  public WgmmaGemm {
+    if (mnMajorA && fromRegisters) {
       throw new IllegalArgumentException("a fragment of A has no order in memory");
     }
   }
@@ -76,15 +77,15 @@ public record WarpgroupProduct(
         "wgmma.m64n%dk%d.%s.%s%s%s",
         columns,
         depth(),
-        sumsPtx(),
+        accumulatorPtx(),
         input.ptx(),
-        fromRegisters ? ".ra" : alongM ? ".ta" : "",
-        alongN ? ".tb" : "");
+        fromRegisters ? ".ra" : mnMajorA ? ".ta" : "",
+        mnMajorB ? ".tb" : "");
   }
 
   /** The type of D in instructions. */
-  String sumsPtx() {
-    return sums == DType.I32 ? "s32" : sums.text();
+  String accumulatorPtx() {
+    return accumulators == DType.I32 ? "s32" : accumulators.text();
   }
 
   /** Elements of a row of A and B. */
@@ -99,7 +100,7 @@ public record WarpgroupProduct(
 
   /** 32-bit registers of D that a thread holds. */
   public int registers() {
-    return elements() * sums.bytes() / 4;
+    return elements() * accumulators.bytes() / 4;
   }
 
   /**
@@ -136,10 +137,10 @@ public record WarpgroupProduct(
       for (int i = 0; i < elements(); i++) {
         int bits = d[thread * elements() + i];
         rows[row(thread, i) * columns + column(thread, i)] =
-            sums == DType.F16 ? TensorCore.f32OfF16(bits) : bits;
+            accumulators == DType.F16 ? TensorCore.f32OfF16(bits) : bits;
       }
     }
-    if (sums == DType.I32) {
+    if (accumulators == DType.I32) {
       accumulateBytes(rows, a, b);
     } else {
       TensorCore.accumulate(
@@ -154,13 +155,13 @@ public record WarpgroupProduct(
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements(); i++) {
         int bits = rows[row(thread, i) * columns + column(thread, i)];
-        d[thread * elements() + i] = sums == DType.F16 ? TensorCore.f16OfF32(bits) : bits;
+        d[thread * elements() + i] = accumulators == DType.F16 ? TensorCore.f16OfF32(bits) : bits;
       }
     }
   }
 
   private TensorCore.Rounding rounding() {
-    return sums == DType.F16
+    return accumulators == DType.F16
         ? TensorCore.Rounding.F16
         // Sums of 8-bit products keep 13 bits of the fraction only.
         : input.bytes() == 1 ? TensorCore.Rounding.COARSE : TensorCore.Rounding.F32;

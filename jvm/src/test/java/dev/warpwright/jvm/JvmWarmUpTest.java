@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class RehearsalTest {
+class JvmWarmUpTest {
   private static final int TILES = 6;
   private static final int VECTORS = 8;
   private static final int LANES = 4;
@@ -64,7 +64,7 @@ class RehearsalTest {
   private int[] writtenAt(int limit) {
     float[] out = new float[TILES * VECTORS * LANES];
     Arrays.fill(out, -1);
-    squares().bind(new Object[] {numbers(), out}, new long[0]).rehearse(Parallel.SERIAL, limit);
+    squares().bind(new Object[] {numbers(), out}, new long[0]).warmUp(Parallel.SERIAL, limit);
     return written(out);
   }
 
@@ -94,7 +94,7 @@ class RehearsalTest {
                 Attrs.NONE));
     float[] out = new float[TILES * VECTORS * LANES];
     BoundFunction bound = function.bind(new Object[] {out}, new long[0]);
-    bound.rehearse(Parallel.SERIAL, 0);
+    bound.warmUp(Parallel.SERIAL, 0);
     assertThat(out).containsOnly(0f);
     bound.run(Parallel.SERIAL);
     assertThat(Arrays.copyOf(out, LANES)).containsOnly(7f);
@@ -107,7 +107,7 @@ class RehearsalTest {
     float[] out = new float[in.length];
     BoundFunction bound = squares().bind(new Object[] {in, out}, new long[0]);
     try (ParallelRunner pool = new ParallelRunner(2)) {
-      Rehearsal.run(List.of(bound), pool);
+      JvmWarmUp.run(List.of(bound), pool);
       Arrays.fill(out, -1);
       bound.run(pool);
     }
@@ -121,7 +121,7 @@ class RehearsalTest {
     float[] in = numbers();
     BoundFunction bound = squares().bind(new Object[] {in, in.clone()}, new long[0]);
     long start = System.nanoTime();
-    Rehearsal.run(List.of(bound), Parallel.SERIAL);
+    JvmWarmUp.run(List.of(bound), Parallel.SERIAL);
     // The limit, and a good deal for a machine that is busy.
     assertThat(System.nanoTime() - start).isLessThan(5_000_000_000L);
   }

@@ -8,7 +8,7 @@ package dev.warpwright.perf;
  * @param micros not a number if it is not known
  * @param by which of them
  */
-public record LeastTime(double micros, By by) {
+public record RooflineBound(double micros, By by) {
   /** What decides. */
   public enum By {
     OPERATIONS("operations"),
@@ -28,7 +28,7 @@ public record LeastTime(double micros, By by) {
   }
 
   /** Of a job or a device of which nothing is known. */
-  public static final LeastTime UNKNOWN = new LeastTime(Double.NaN, By.UNKNOWN);
+  public static final RooflineBound UNKNOWN = new RooflineBound(Double.NaN, By.UNKNOWN);
 
   /**
    * Of a job.
@@ -37,13 +37,13 @@ public record LeastTime(double micros, By by) {
    * @param flopsPerSecond infinite if the rate is not known
    * @param bytesPerSecond infinite if the bandwidth is not known
    */
-  public static LeastTime of(
+  public static RooflineBound of(
       double flops, double flopsPerSecond, double bytes, double bytesPerSecond) {
     double operations = 1e6 * flops / flopsPerSecond;
     double moving = 1e6 * bytes / bytesPerSecond;
     return moving >= operations
-        ? new LeastTime(moving, By.BYTES)
-        : new LeastTime(operations, By.OPERATIONS);
+        ? new RooflineBound(moving, By.BYTES)
+        : new RooflineBound(operations, By.OPERATIONS);
   }
 
   public boolean isKnown() {

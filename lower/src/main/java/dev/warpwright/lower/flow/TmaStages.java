@@ -25,8 +25,8 @@ import java.util.Objects;
  *                                          bulk.load.2d(&As[s, 0, 0], &A[…], &full[s], rows, width) …
  * }</pre>
  */
-final class BulkStages {
-  private BulkStages() {}
+final class TmaStages {
+  private TmaStages() {}
 
   /** One thread says how many bytes it expects, and starts to copy them. */
   static Stmt fill(List<Stmt.TileCopy> copies, LoweredPipe lowered, Expr stage) {

@@ -1,10 +1,10 @@
 package dev.warpwright.sim.call;
 
 import dev.warpwright.sim.block.BlockRun;
-import dev.warpwright.sim.block.BulkLoads;
-import dev.warpwright.sim.block.BulkStores;
 import dev.warpwright.sim.block.MBarrier;
 import dev.warpwright.sim.block.SharedRows;
+import dev.warpwright.sim.block.TmaLoads;
+import dev.warpwright.sim.block.TmaStores;
 import dev.warpwright.sim.block.Warp;
 import dev.warpwright.sim.block.WarpNode;
 import dev.warpwright.sim.expr.ExprCompiler;
@@ -16,8 +16,8 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.TensorMaps;
 
 /** Compiles bulk tensor copies. */
-final class BulkCalls {
-  private BulkCalls() {}
+final class TmaCalls {
+  private TmaCalls() {}
 
   /** Compiles a call. */
   static WarpNode compile(UnitSite site) {
@@ -34,7 +34,7 @@ final class BulkCalls {
     // Refuses what no tensor map describes.
     TensorMaps.spec(site.where().call());
     ExprCompiler exprs = site.calls().exprs();
-    if (HopperIntrinsics.isBulkStore(op)) {
+    if (HopperIntrinsics.isTmaStore(op)) {
       SharedTileOperand source = SharedTileOperand.ofCopy(exprs, site.address(1));
       GlobalTileOperand target = new GlobalTileOperand(exprs, site.address(0));
       int rows = site.constant(2);
@@ -93,7 +93,7 @@ final class BulkCalls {
       shadow.unitWrites(f, w.actor, epoch, (int) target.first(), rows * columns, site.where());
     }
     block.in.loads.add(
-        new BulkLoads.Load(
+        new TmaLoads.Load(
             f, source::load, block, target, rows, columns, barrier, phase, site.where()));
   }
 
@@ -108,7 +108,7 @@ final class BulkCalls {
       int columns) {
     SharedRows from = source.rows(f, rows, columns);
     GlobalTileOperand.Tile to = target.at(f, rows, columns);
-    BulkStores stores = w.stores[lane];
+    TmaStores stores = w.stores[lane];
     Shadow shadow = w.block.shadows[from.slot()];
     long epoch = stores.readEpoch();
     if (shadow != null) {
@@ -120,7 +120,7 @@ final class BulkCalls {
     int rowBytes = columns * from.elementBytes();
     byte[] tile = new byte[rows * rowBytes];
     stores.add(
-        new BulkStores.Store() {
+        new TmaStores.Store() {
           @Override
           public void read() {
             for (int r = 0; r < rows; r++) {

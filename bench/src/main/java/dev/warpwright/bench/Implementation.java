@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * @param output the result of the last call, row-major
  * @param poison makes the result of the last call unusable
  */
-record Contender(
+record Implementation(
     String name,
     double[] reference,
     double tolerance,
@@ -22,7 +22,7 @@ record Contender(
   static final double F32_TOLERANCE = 3e-6;
 
   /** Others approximate functions more coarsely; this only tells that they compute the same. */
-  static final double PEER_TOLERANCE = 2e-3;
+  static final double BASELINE_TOLERANCE = 2e-3;
 
   /** How wrong the result of a call is, after the one before was poisoned. */
   double error() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is allowed to sums in f16, beside what rounding after every group does to random ones. */
-class HalfSumsTest {
+class HalfAccumulatorsTest {
   private static final long SEED = Long.getLong("seed", 20_261_122);
 
   private static double tolerance(long k, Precision precision) {
@@ -51,7 +51,7 @@ class HalfSumsTest {
   @ParameterizedTest
   @ValueSource(ints = {1024, 4096, 16384})
   void isAllowedWithAMarginThatStaysTheSame(int k) {
-    double allowed = tolerance(k, Precision.F16_SUMS);
+    double allowed = tolerance(k, Precision.F16_ACCUMULATORS);
     // A rounding is about 0.4 of the largest in the mean.
     assertThat(error(k, 8)).as("K=%d, seed %d", k, SEED).isBetween(allowed / 6, allowed / 1.5);
     // No instruction rounds after every product: that is nearly all that is allowed.

@@ -10,8 +10,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Which tiles bulk copies can move, which one thread starts and the copy engine carries out. */
-public final class BulkLoad {
-  private BulkLoad() {}
+public final class TmaLoad {
+  private TmaLoad() {}
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
   public static @Nullable String refusal(Buffer global) {
@@ -19,7 +19,7 @@ public final class BulkLoad {
       return global.name() + " is no row-major matrix in global memory";
     }
     int bytes = global.dtype().bytes();
-    long row = MatrixRows.pitch(global) * bytes;
+    long row = MatrixRows.leadingDimension(global) * bytes;
     if (row % 16 != 0) {
       return "rows of "
           + global.name()

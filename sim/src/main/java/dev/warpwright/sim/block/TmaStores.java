@@ -9,7 +9,7 @@ import java.util.List;
  * agents stand for them, whose ticks are groups: one for what has been read, one for what has been
  * written.
  */
-public final class BulkStores {
+public final class TmaStores {
   private final BlockRun block;
   private final Actor actor;
   private final int thread;
@@ -30,7 +30,7 @@ public final class BulkStores {
     void write();
   }
 
-  BulkStores(BlockRun block, Actor actor, int thread) {
+  TmaStores(BlockRun block, Actor actor, int thread) {
     this.block = block;
     this.actor = actor;
     this.thread = thread;

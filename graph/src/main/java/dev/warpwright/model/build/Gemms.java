@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Products of rows with constant matrices. */
-public final class Products {
+public final class Gemms {
   private final GraphBuilder builder;
   private final Arithmetic arithmetic;
   private final Shapes shapes;
 
   /** Operators that add to a graph. */
-  public Products(GraphBuilder builder) {
+  public Gemms(GraphBuilder builder) {
     this.builder = builder;
     this.arithmetic = new Arithmetic(builder);
     this.shapes = new Shapes(builder);
@@ -102,7 +102,7 @@ public final class Products {
     List<Long> inner = x.inner();
     long k = matrix.shape().get(outputsFirst && stored.rank() > 1 ? 1 : 0);
     long n = matrix.count() / k;
-    String what = "the product of " + x.typeText() + " and " + weight.typeText();
+    String what = "the GEMM of " + x.typeText() + " and " + weight.typeText();
     if (inner.isEmpty()) {
       throw builder.actsOnRows(what + " adds up rows, which is not row-wise");
     }

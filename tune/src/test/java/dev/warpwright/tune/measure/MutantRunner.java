@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.util.Map;
 
 /** A worker whose kernels do what their attribute {@code plant} says. */
-public final class PlantedRunner implements CandidateRunner {
+public final class MutantRunner implements CandidateRunner {
   public static void main(String[] args) throws IOException, InterruptedException {
-    WorkerLoop.serve(new IrParser(), new PlantedRunner());
+    WorkerLoop.serve(new IrParser(), new MutantRunner());
   }
 
   @Override

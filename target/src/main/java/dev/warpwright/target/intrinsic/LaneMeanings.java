@@ -1,0 +1,103 @@
+package dev.warpwright.target.intrinsic;
+
+import dev.warpwright.ir.type.Numerics;
+
+/** What instructions of single threads do: loads, asynchronous copies, conversions. */
+final class LaneMeanings {
+  private LaneMeanings() {}
+
+  /** So many 32-bit words from memory, operand 1, into registers, operand 0. */
+  static Meaning load(int count) {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          int[] words = new int[count];
+          lanes.load(1, lane, words);
+          lanes.store(0, lane, words);
+        }
+      }
+    };
+  }
+
+  /** {@code (dst, src, srcBytes)}: bytes from global to shared memory, zeros past those present. */
+  static Meaning asyncCopy(int bytes) {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          copy(lanes, lane, bytes);
+        }
+      }
+    };
+  }
+
+  private static void copy(Lanes lanes, int lane, int bytes) {
+    long present = lanes.value(2, lane);
+    if (present < 0 || present > bytes || present % 4 != 0) {
+      throw new IllegalStateException(
+          "cp.async."
+              + bytes
+              + " with srcBytes "
+              + present
+              + ", not a multiple of 4 up to "
+              + bytes);
+    }
+    for (int at = 0; at < bytes; at += 4) {
+      lanes.store32(0, lane, at, at < present ? lanes.load32(1, lane, at) : 0);
+    }
+  }
+
+  /** An f32 rounded to tf32, as the bits of an f32. */
+  static Meaning tf32() {
+    return eachLane(
+        (lanes, lane) -> Float.floatToRawIntBits(Numerics.tf32(floatValue(lanes, 0, lane))));
+  }
+
+  /** Two f32 rounded to 16 bits each, the first in the low half. */
+  static Meaning pack(HalfBits round) {
+    return eachLane(
+        (lanes, lane) ->
+            (round.of(floatValue(lanes, 0, lane)) & 0xFFFF)
+                | round.of(floatValue(lanes, 1, lane)) << 16);
+  }
+
+  /** A half of a register as f32. */
+  static Meaning unpack(HalfValue half) {
+    return eachLane((lanes, lane) -> Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))));
+  }
+
+  /** The value of half a register. */
+  @FunctionalInterface
+  interface HalfValue {
+    float of(int pair);
+  }
+
+  static double relu(double x) {
+    return x <= 0 ? 0 : x;
+  }
+
+  /** Bits of the 16-bit float nearest to a value. */
+  @FunctionalInterface
+  interface HalfBits {
+    short of(double value);
+  }
+
+  /** A 32-bit result from one lane's operands. */
+  @FunctionalInterface
+  private interface LaneFunction {
+    int of(Lanes lanes, int lane);
+  }
+
+  private static Meaning eachLane(LaneFunction function) {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          lanes.result(lane, function.of(lanes, lane) & 0xFFFF_FFFFL);
+        }
+      }
+    };
+  }
+
+  private static float floatValue(Lanes lanes, int operand, int lane) {
+    return Float.intBitsToFloat((int) lanes.value(operand, lane));
+  }
+}
