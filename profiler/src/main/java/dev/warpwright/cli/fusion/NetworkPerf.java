@@ -173,13 +173,13 @@ public final class NetworkPerf implements Action<NetworkRequest> {
   /** Of many tasks the report comes at the end, and may not come at all. */
   private static void tell(NetworkResult result, Progress progress) {
     if (result.times() != null) {
+      double sustained = result.times().sustained();
       progress.say(
           String.format(
-              Locale.ROOT,
-              "  %s: %.2f us in bursts, %.2f without rest",
-              result.name(),
-              result.times().micros(),
-              result.times().sustained()));
+              Locale.ROOT, "  %s: %.2f us in bursts", result.name(), result.times().micros())
+              + (Double.isNaN(sustained)
+                  ? ""
+                  : String.format(Locale.ROOT, ", %.2f without rest", sustained)));
     } else if (result.failure() != null) {
       progress.say("  " + result.name() + ": " + OneLine.of(result.failure().message()));
     }
