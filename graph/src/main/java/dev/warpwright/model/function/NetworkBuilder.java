@@ -14,6 +14,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Ending;
+import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Elementwise;
@@ -176,6 +177,7 @@ public final class NetworkBuilder {
         case RowReduce reduce -> rowReduce(reduce);
         case Concat concat -> concat(concat);
         case Columns columns -> columns(columns);
+        case Attend attend -> attend(attend);
       }
       // At once: an accumulator that it reads need not outlive what comes behind it.
       String outputName = outputNames.get(node.output());
@@ -525,6 +527,23 @@ public final class NetworkBuilder {
           }
           return result;
         });
+  }
+
+  /** Attention, whose stages are added one after the other. */
+  private void attend(Attend node) {
+    AttendStages attention =
+        new AttendStages(
+            node, features(node.q()), features(node.k()), features(node.v()), rowsVar, this::fresh);
+    AttendStages.Result result = attention.add();
+    tensors.addAll(attention.tensors());
+    stages.addAll(attention.stages());
+    apart(node.output(), result::at);
+  }
+
+  /** A value to be read anywhere in a row: an input where it lies. */
+  private Tensor features(Value value) {
+    Buffer input = inputBuffers.get(value);
+    return input != null ? Tensor.input(input) : stored(value, DType.F32);
   }
 
   /** Evenly spaced columns are read where they lie, others go through a product with ones. */
