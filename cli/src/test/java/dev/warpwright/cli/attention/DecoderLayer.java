@@ -15,9 +15,11 @@ final class DecoderLayer {
   static final int HEADS = 4;
   static final int KV_HEADS = 2;
   static final int SIZE = 8;
-  static final int PAST = 5;
   static final int HIDDEN = 40;
   private static final float EPSILON = 1e-5f;
+
+  /** Keys of the cache. */
+  private final int past;
 
   private final float[] norm1;
   private final float[] norm2;
@@ -29,7 +31,8 @@ final class DecoderLayer {
   private final float[] up;
   private final float[] down;
 
-  DecoderLayer(long seed) {
+  DecoderLayer(int past, long seed) {
+    this.past = past;
     Random random = new Random(seed);
     norm1 = random(random, MODEL, 1);
     norm2 = random(random, MODEL, 1);
@@ -55,7 +58,7 @@ final class DecoderLayer {
   }
 
   /** The rows' inputs: x, cosines, sines, past keys and values. */
-  static List<float[]> inputs(int rows, long seed) {
+  List<float[]> inputs(int rows, long seed) {
     Random random = new Random(seed);
     float[] cos = new float[rows * SIZE];
     float[] sin = new float[rows * SIZE];
@@ -64,7 +67,7 @@ final class DecoderLayer {
       cos[i] = (float) Math.cos(angle);
       sin[i] = (float) Math.sin(angle);
     }
-    int cache = rows * KV_HEADS * PAST * SIZE;
+    int cache = rows * KV_HEADS * past * SIZE;
     return List.of(
         random(random, rows * MODEL, 1),
         cos,
@@ -84,8 +87,8 @@ final class DecoderLayer {
     onnx.input("x", "N", 1L, (long) MODEL)
         .input("cos", "N", 1L, (long) SIZE)
         .input("sin", "N", 1L, (long) SIZE)
-        .input("past_k", "N", (long) KV_HEADS, (long) PAST, (long) SIZE)
-        .input("past_v", "N", (long) KV_HEADS, (long) PAST, (long) SIZE);
+        .input("past_k", "N", (long) KV_HEADS, (long) past, (long) SIZE)
+        .input("past_v", "N", (long) KV_HEADS, (long) past, (long) SIZE);
     onnx.constant("norm1", List.of((long) MODEL), norm1)
         .constant("norm2", List.of((long) MODEL), norm2);
     constant(onnx, "wq", wq, MODEL);
@@ -134,8 +137,8 @@ final class DecoderLayer {
         .node("MatMul", List.of("gu", "down"), List.of("d"))
         .node("Add", List.of("h", "d"), List.of("out"));
     return onnx.output("out", "N", 1L, (long) MODEL)
-        .output("new_k", "N", (long) KV_HEADS, PAST + 1L, (long) SIZE)
-        .output("new_v", "N", (long) KV_HEADS, PAST + 1L, (long) SIZE)
+        .output("new_k", "N", (long) KV_HEADS, past + 1L, (long) SIZE)
+        .output("new_v", "N", (long) KV_HEADS, past + 1L, (long) SIZE)
         .bytes();
   }
 
@@ -173,15 +176,15 @@ final class DecoderLayer {
     double[] q = rotated(product(normed, wq), cos, sin);
     double[] k = rotated(product(normed, wk), cos, sin);
     double[] v = product(normed, wv);
-    int cache = KV_HEADS * PAST * SIZE;
+    int cache = KV_HEADS * past * SIZE;
     double[] keys = appended(part(inputs.get(3), row, cache), k);
     double[] values = appended(part(inputs.get(4), row, cache), v);
     double[] y = new double[HEADS * SIZE];
     for (int h = 0; h < HEADS; h++) {
-      int first = h / (HEADS / KV_HEADS) * (PAST + 1);
-      double[] weights = new double[PAST + 1];
+      int first = h / (HEADS / KV_HEADS) * (past + 1);
+      double[] weights = new double[past + 1];
       double sum = 0;
-      for (int s = 0; s <= PAST; s++) {
+      for (int s = 0; s <= past; s++) {
         double score = 0;
         for (int d = 0; d < SIZE; d++) {
           score += q[h * SIZE + d] * keys[(first + s) * SIZE + d];
@@ -189,7 +192,7 @@ final class DecoderLayer {
         weights[s] = Math.exp(score / Math.sqrt(SIZE));
         sum += weights[s];
       }
-      for (int s = 0; s <= PAST; s++) {
+      for (int s = 0; s <= past; s++) {
         for (int d = 0; d < SIZE; d++) {
           y[h * SIZE + d] += weights[s] / sum * values[(first + s) * SIZE + d];
         }
@@ -243,11 +246,11 @@ final class DecoderLayer {
     return result;
   }
 
-  private static double[] appended(double[] past, double[] last) {
-    double[] result = new double[past.length + last.length];
+  private double[] appended(double[] before, double[] last) {
+    double[] result = new double[before.length + last.length];
     for (int h = 0; h < KV_HEADS; h++) {
-      System.arraycopy(past, h * PAST * SIZE, result, h * (PAST + 1) * SIZE, PAST * SIZE);
-      System.arraycopy(last, h * SIZE, result, (h * (PAST + 1) + PAST) * SIZE, SIZE);
+      System.arraycopy(before, h * past * SIZE, result, h * (past + 1) * SIZE, past * SIZE);
+      System.arraycopy(last, h * SIZE, result, (h * (past + 1) + past) * SIZE, SIZE);
     }
     return result;
   }

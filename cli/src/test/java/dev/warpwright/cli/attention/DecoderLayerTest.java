@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A decoder layer from its file to its results on the CPU. */
 class DecoderLayerTest {
@@ -34,7 +34,6 @@ class DecoderLayerTest {
   private static final int ROWS = 3;
 
   @TempDir private Path folder;
-  private final DecoderLayer layer = new DecoderLayer(SEED);
   private String out = "";
 
   private Path file(byte[] onnx) throws IOException {
@@ -49,7 +48,8 @@ class DecoderLayerTest {
     return code;
   }
 
-  private void assertRight(List<float[]> inputs, List<double[]> outputs, double tolerance) {
+  private static void assertRight(
+      DecoderLayer layer, List<float[]> inputs, List<double[]> outputs, double tolerance) {
     for (int row = 0; row < ROWS; row++) {
       List<double[]> expected = layer.expected(inputs, row);
       for (int o = 0; o < outputs.size(); o++) {
@@ -67,14 +67,17 @@ class DecoderLayerTest {
     return IntStream.range(0, values.length).mapToDouble(i -> values[i]).toArray();
   }
 
+  /** With few keys in the cache, and so many that appending to it is no product with ones. */
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void isWhatItsLoopsCompute(boolean operator) throws IOException {
+  @CsvSource({"5, false", "5, true", "70, false"})
+  void isWhatItsLoopsCompute(int past, boolean operator) throws IOException {
+    DecoderLayer layer = new DecoderLayer(past, SEED);
     Path path = file(layer.onnx(operator));
     Graph graph = ModelFile.load(path);
     assertThat(graph.nodes().stream().filter(Attend.class::isInstance)).hasSize(1);
-    List<float[]> inputs = DecoderLayer.inputs(ROWS, SEED + 1);
+    List<float[]> inputs = layer.inputs(ROWS, SEED + 1);
     assertRight(
+        layer,
         inputs,
         GraphEvaluator.evaluate(
             graph, ROWS, inputs.stream().map(DecoderLayerTest::doubles).toList()),
@@ -88,13 +91,13 @@ class DecoderLayerTest {
         results.add(poisoned);
       }
       model.run(ROWS, inputs, results);
-      assertRight(inputs, results.stream().map(DecoderLayerTest::doubles).toList(), 1e-4);
+      assertRight(layer, inputs, results.stream().map(DecoderLayerTest::doubles).toList(), 1e-4);
     }
   }
 
   @Test
   void isRunVerifiedAndPlanned() throws IOException {
-    Path path = file(layer.onnx(true));
+    Path path = file(new DecoderLayer(5, SEED).onnx(true));
     assertThat(execute("run " + path + " --target cpu --batch 5 --seed 3"))
         .as(out)
         .isEqualTo(ExitCode.OK);

@@ -1,5 +1,7 @@
 package dev.warpwright.model.function;
 
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -65,6 +67,9 @@ public final class NetworkBuilder {
 
   /** Sines and the like are some twenty operations: a formula of 200 of them is no method. */
   private static final int CALL_NODES = 8;
+
+  /** A product with ones is worth its weights up to so many of them. */
+  private static final long MOST_ONES = 1 << 20;
 
   /** A formula of more nodes is not computed again for a reduction. */
   private static final int MAX_AGAIN = 16;
@@ -546,17 +551,37 @@ public final class NetworkBuilder {
     return input != null ? Tensor.input(input) : stored(value, DType.F32);
   }
 
-  /** Evenly spaced columns are read where they lie, others go through a product with ones. */
+  /**
+   * Evenly spaced columns are read where they lie, and so are many that come in blocks; others go
+   * through a product with ones.
+   *
+   * @throws UserError if those would be too many
+   */
   private void columns(Columns node) {
-    if (!node.isRegular()) {
-      linear(node.asLinear(), true);
+    if (node.isRegular()) {
+      Tensor input = stored(node.input(), DType.F32);
+      apart(
+          node.output(),
+          (row, col) ->
+              elsewhere(input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
       return;
     }
-    Tensor input = stored(node.input(), DType.F32);
-    apart(
-        node.output(),
-        (row, col) ->
-            elsewhere(input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
+    long ones = (long) node.output().features() * node.input().features();
+    ColumnBlocks blocks = ones > MOST_ONES ? ColumnBlocks.of(node) : null;
+    if (blocks != null) {
+      Tensor input = features(node.input());
+      apart(node.output(), (row, col) -> elsewhere(input, row, blocks.source(col)));
+      return;
+    }
+    if (ones > Integer.MAX_VALUE) {
+      throw new UserError(
+          "node "
+              + Names.quote(node.name())
+              + " puts "
+              + node.output().features()
+              + " features in an order without blocks, which is not supported of so many");
+    }
+    linear(node.asLinear(), true);
   }
 
   /**
