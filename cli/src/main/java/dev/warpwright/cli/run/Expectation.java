@@ -97,12 +97,16 @@ record Expectation(List<Right> outputs, int @Nullable [] chosen) {
               ? "verifying all rows together, and each element of " + some
               : "verifying " + some + "; give --expect to verify all");
     }
-    float[] x = rows(input.values(), input.values().length / Math.max(1, rows), chosen);
+    List<float[]> x =
+        input.values().stream()
+            .map(all -> rows(all, all.length / Math.max(1, rows), chosen))
+            .toList();
     int checked = Math.min(rows, affordable);
     List<double[]> deviations =
-        NetworkDeviation.of(model.graph(), precision, checked, List.of(widen(x)));
+        NetworkDeviation.of(
+            model.graph(), precision, checked, x.stream().map(Expectation::widen).toList());
     List<double[]> computed =
-        given.size() == outputs.size() ? List.of() : reference.outputs(checked, List.of(x));
+        given.size() == outputs.size() ? List.of() : reference.outputs(checked, x);
     List<Right> right = new ArrayList<>();
     for (int i = 0; i < outputs.size(); i++) {
       Value output = outputs.get(i);

@@ -29,12 +29,12 @@ public final class RunAction implements Action<RunRequest> {
 
   @Override
   public Report perform(RunRequest request, Progress progress) {
-    Model model = Models.ofOneInput(request.model());
+    Model model = Models.load(request.model());
     Precision stored = model.graph().precision();
     Precision precision =
         request.model().precision() == null ? stored : request.model().precision();
     List<Value> outputs = model.graph().outputs();
-    RunInput input = RunInput.of(request, model.graph().inputs().getFirst(), outputs, progress);
+    RunInput input = RunInput.of(request, model.graph().inputs(), outputs, progress);
     Map<Value, double[]> expected = input.expected(request, outputs);
     Map<Value, Path> files = request.output().check(input.rows(), outputs);
     NonFinite.tell(request.model().file().toString(), model.graph(), progress);
@@ -56,7 +56,7 @@ public final class RunAction implements Action<RunRequest> {
         List<float[]> results =
             outputs.stream().map(v -> new float[input.rows() * v.features()]).toList();
         Executable executable = compiled.executable(input.rows());
-        executable.run(input.rows(), List.of(input.values()), results);
+        executable.run(input.rows(), input.values(), results);
         RunReport report = new RunReport(request, compiled, input.rows());
         executable.findings().forEach(progress::say);
         Expectation right = Expectation.end(Objects.requireNonNull(reference));

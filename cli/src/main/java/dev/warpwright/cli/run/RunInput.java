@@ -7,6 +7,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.npy.NpyArray;
 import dev.warpwright.model.npy.NpyFile;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -17,40 +18,53 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a model is run on.
  *
- * @param values [rows, features], row-major
+ * @param values of each input, [rows, features], row-major
  * @param leading the shape in which the rows came
  */
-record RunInput(float[] values, int rows, List<Long> leading) {
+record RunInput(List<float[]> values, int rows, List<Long> leading) {
   private static final int DEFAULT_ROWS = 64;
 
   /**
-   * The input that a request names, or random numbers.
+   * The input that a request names, or random numbers for all.
    *
-   * @param value the model's input
+   * @param inputs the model's
    * @param outputs what the model computes
    * @throws UserError if the file does not fit the model, or the rows do not fit into memory
    */
-  static RunInput of(RunRequest request, Value value, List<Value> outputs, Progress progress) {
+  static RunInput of(
+      RunRequest request, List<Value> inputs, List<Value> outputs, Progress progress) {
     Path file = request.input();
-    RunInput input =
-        file == null ? random(request, value, outputs) : read(file, request, value, outputs);
-    if (file != null) {
-      NonFinite.tell(
-          file.toString(), input.values.length, value.features(), i -> input.values[i], progress);
+    if (file == null) {
+      return random(request, inputs, outputs);
     }
+    if (inputs.size() != 1) {
+      throw new UserError(
+          file
+              + ": the model has "
+              + inputs.size()
+              + " inputs; run takes one file for one, leave out --input for random data");
+    }
+    Value value = inputs.getFirst();
+    RunInput input = read(file, request, value, outputs);
+    float[] values = input.values.getFirst();
+    NonFinite.tell(file.toString(), values.length, value.features(), i -> values[i], progress);
     return input;
   }
 
-  private static RunInput random(RunRequest request, Value value, List<Value> outputs) {
-    int features = value.features();
-    long rows = request.model().batch().orElse(fixedRows(value));
-    Heap.checkRun("--batch " + rows, rows, features, outputs);
+  private static RunInput random(RunRequest request, List<Value> inputs, List<Value> outputs) {
+    long rows = request.model().batch().orElse(fixedRows(inputs.getFirst()));
+    int widest = inputs.stream().mapToInt(Value::features).max().orElseThrow();
+    Heap.checkRun("--batch " + rows, rows, widest, outputs);
     Random random = new Random(request.seed());
-    float[] values = new float[(int) rows * features];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = (float) random.nextGaussian();
+    List<float[]> all = new ArrayList<>();
+    for (Value input : inputs) {
+      float[] values = new float[(int) rows * input.features()];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = (float) random.nextGaussian();
+      }
+      all.add(values);
     }
-    return new RunInput(values, (int) rows, List.of(rows));
+    return new RunInput(all, (int) rows, List.of(rows));
   }
 
   private static RunInput read(Path file, RunRequest request, Value value, List<Value> outputs) {
@@ -73,13 +87,14 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     Heap.checkRun(file.toString(), rows, features, outputs);
     float[] values = array.toFloats();
     if (request.model().batch().isEmpty()) {
-      return new RunInput(values, (int) rows, leading);
+      return new RunInput(List.of(values), (int) rows, leading);
     }
     int wanted = request.model().batch().getAsInt();
     if (wanted > rows) {
       throw new UserError("--batch " + wanted + ": " + file + " has only " + rows + " rows");
     }
-    return new RunInput(Arrays.copyOf(values, wanted * features), wanted, List.of((long) wanted));
+    return new RunInput(
+        List.of(Arrays.copyOf(values, wanted * features)), wanted, List.of((long) wanted));
   }
 
   /**

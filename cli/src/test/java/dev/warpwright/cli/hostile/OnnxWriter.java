@@ -7,12 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Writes ONNX models node by node, without a thought whether they make sense. */
-final class OnnxWriter {
+public final class OnnxWriter {
   private final ByteArrayOutputStream nodes = new ByteArrayOutputStream();
   private final ByteArrayOutputStream rest = new ByteArrayOutputStream();
 
   /** A node with attributes, each from {@link #attribute}. */
-  OnnxWriter node(String op, List<String> inputs, List<String> outputs, byte[]... attributes) {
+  public OnnxWriter node(
+      String op, List<String> inputs, List<String> outputs, byte[]... attributes) {
     ByteArrayOutputStream node = new ByteArrayOutputStream();
     inputs.forEach(input -> node.writeBytes(text(1, input)));
     outputs.forEach(output -> node.writeBytes(text(2, output)));
@@ -24,11 +25,11 @@ final class OnnxWriter {
     return this;
   }
 
-  static byte[] attribute(String name, long value) {
+  public static byte[] attribute(String name, long value) {
     return joined(text(1, name), number(3, value), number(20, 2));
   }
 
-  static byte[] attribute(String name, float value) {
+  public static byte[] attribute(String name, float value) {
     byte[] bits =
         ByteBuffer.allocate(5)
             .order(ByteOrder.LITTLE_ENDIAN)
@@ -39,7 +40,7 @@ final class OnnxWriter {
   }
 
   /** A constant in f32. */
-  OnnxWriter constant(String name, List<Long> shape, float... values) {
+  public OnnxWriter constant(String name, List<Long> shape, float... values) {
     ByteArrayOutputStream tensor = new ByteArrayOutputStream();
     shape.forEach(extent -> tensor.writeBytes(number(1, extent)));
     ByteBuffer data = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -52,7 +53,7 @@ final class OnnxWriter {
   }
 
   /** A constant in i64. */
-  OnnxWriter integers(String name, long... values) {
+  public OnnxWriter integers(String name, long... values) {
     ByteBuffer data = ByteBuffer.allocate(8 * values.length).order(ByteOrder.LITTLE_ENDIAN);
     for (long value : values) {
       data.putLong(value);
@@ -64,12 +65,12 @@ final class OnnxWriter {
   }
 
   /** An input of rows. */
-  OnnxWriter input(String name, Object... shape) {
+  public OnnxWriter input(String name, Object... shape) {
     rest.writeBytes(bytes(11, value(name, shape)));
     return this;
   }
 
-  OnnxWriter output(String name, Object... shape) {
+  public OnnxWriter output(String name, Object... shape) {
     rest.writeBytes(bytes(12, value(name, shape)));
     return this;
   }
@@ -84,7 +85,7 @@ final class OnnxWriter {
     return joined(text(1, name), bytes(2, bytes(1, tensor)));
   }
 
-  byte[] bytes() {
+  public byte[] bytes() {
     byte[] graph = joined(nodes.toByteArray(), text(2, "g"), rest.toByteArray());
     return joined(number(1, 8), bytes(7, graph), bytes(8, number(2, 17)));
   }

@@ -19,6 +19,17 @@ public final class RowSplit {
     }
   }
 
+  /** Says that an operator is not supported, however many dimensions are rows. */
+  static final class Unsupported extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final transient UserError error;
+
+    Unsupported(UserError error) {
+      super(error.getMessage(), null, false, false);
+      this.error = error;
+    }
+  }
+
   /** An attempt to import with at most so many dimensions of rows. */
   @FunctionalInterface
   public interface Attempt {
@@ -39,6 +50,8 @@ public final class RowSplit {
         return attempt.importWith(dims);
       } catch (ActsOnRows e) {
         first = first(first, e.error);
+      } catch (Unsupported e) {
+        throw e.error;
       } catch (UserError e) {
         throw first(first, e);
       }

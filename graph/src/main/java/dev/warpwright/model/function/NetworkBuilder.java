@@ -1,5 +1,7 @@
 package dev.warpwright.model.function;
 
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -11,6 +13,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Ending;
+import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Elementwise;
@@ -53,6 +56,9 @@ public final class NetworkBuilder {
    * stored.
    */
   private static final int MAX_FORMULA = 200;
+
+  /** A multiplication with ones is worth its weights up to so many of them. */
+  private static final long MOST_ONES = 1 << 20;
 
   private final Graph graph;
   private final FunctionOptions options;
@@ -98,6 +104,7 @@ public final class NetworkBuilder {
         case RowReduce reduce -> rowReduce(reduce);
         case Concat concat -> concat(concat);
         case Columns columns -> columns(columns);
+        case Attend attend -> attend(attend);
       }
       // At once: an accumulator that it reads need not outlive what comes behind it.
       String outputName = outputNames.get(node.output());
@@ -331,18 +338,57 @@ public final class NetworkBuilder {
         });
   }
 
-  /** Evenly spaced columns are read where they lie, others go through a product with ones. */
+  /** Attention, whose stages are added one after the other. */
+  private void attend(Attend node) {
+    AttendStages attention =
+        new AttendStages(
+            node, features(node.q()), features(node.k()), features(node.v()), body.rowsVar, body::fresh);
+    AttendStages.Result result = attention.add();
+    body.tensors.addAll(attention.tensors());
+    body.stages.addAll(attention.stages());
+    body.apart(node.output(), result::at);
+  }
+
+  /** A value to be read anywhere in a row: an input where it lies. */
+  private Tensor features(Value value) {
+    Buffer input = body.inputBuffers.get(value);
+    return input != null ? Tensor.input(input) : body.stored(value, DType.F32);
+  }
+
+  /**
+   * Evenly spaced columns are read where they lie, and so are many that come in blocks; others go
+   * through a product with ones.
+   *
+   * @throws UserError if those would be too many
+   */
   private void columns(Columns node) {
-    if (!node.isRegular()) {
-      linear(node.asLinear(), true);
+    if (node.isRegular()) {
+      Tensor input = body.stored(node.input(), DType.F32);
+      body.apart(
+          node.output(),
+          (row, col) ->
+              FunctionBody.elsewhere(
+                  input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
       return;
     }
-    Tensor input = body.stored(node.input(), DType.F32);
-    body.apart(
-        node.output(),
-        (row, col) ->
-            FunctionBody.elsewhere(
-                input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
+    long ones = (long) node.output().features() * node.input().features();
+    ColumnBlocks blocks = ones > MOST_ONES ? ColumnBlocks.of(node) : null;
+    if (blocks != null) {
+      Tensor input = features(node.input());
+      body.apart(
+          node.output(),
+          (row, col) -> FunctionBody.elsewhere(input, row, blocks.source(col)));
+      return;
+    }
+    if (ones > Integer.MAX_VALUE) {
+      throw new UserError(
+          "node "
+              + Names.quote(node.name())
+              + " puts "
+              + node.output().features()
+              + " features in an order without blocks, which is not supported of so many");
+    }
+    linear(node.asLinear(), true);
   }
 
   /** Mean and variance in two passes over the stored row, then a formula. */

@@ -3,6 +3,7 @@ package dev.warpwright.model.function;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.Numerics;
+import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.ConstantTensor;
@@ -219,6 +220,10 @@ public final class NetworkDeviation {
     public double[] result(Node node, double[] values, GraphEvaluator.Reads reads) {
       double[] result = values.clone();
       double[] normed = node instanceof LayerNorm norm ? normed(norm, reads) : new double[0];
+      double[] attended =
+          node instanceof Attend a
+              ? a.deviations(reads.of(a.q()), reads.of(a.k()), reads.of(a.v()))
+              : new double[0];
       for (int i = 0; i < result.length; i++) {
         double y = result[i];
         if (!Double.isFinite(y)) {
@@ -233,6 +238,7 @@ public final class NetworkDeviation {
                   // Differences of the row's elements from their mean.
                   case LayerNorm _ -> 4 * f32(Math.abs(y)) + f32(normed[i]);
                   case RowReduce r -> f32(y) + summed(r, i, reads);
+                  case Attend _ -> f32(y) + AMPLIFIED * random.nextGaussian() * attended[i];
                   case Concat _, Columns _ -> 0;
                 };
       }

@@ -37,6 +37,7 @@ final class FeatureFolding {
       case LayerNorm norm -> null;
       case RowReduce reduce -> null;
       case Concat concat -> null;
+      case Attend attend -> null;
     };
   }
 

@@ -124,6 +124,14 @@ public final class GraphEvaluator {
       case RowReduce reduce -> rowReduce(reduce, rows, read(values, reduce.input()));
       case Concat concat -> concat(concat, rows, values);
       case Columns columns -> columns(columns, rows, read(values, columns.input()));
+      case Attend attend ->
+          attend
+              .evaluate(
+                  rows,
+                  read(values, attend.q()),
+                  read(values, attend.k()),
+                  read(values, attend.v()))
+              .values();
     };
   }
 

@@ -85,6 +85,7 @@ public final class GraphSimplifier {
           case RowReduce reduce -> null;
           case Concat concat -> null;
           case Columns columns -> null;
+          case Attend attend -> null;
         };
     return List.of(simpler == null ? node : simpler);
   }

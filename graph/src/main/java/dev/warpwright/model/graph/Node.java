@@ -3,7 +3,8 @@ package dev.warpwright.model.graph;
 import java.util.List;
 
 /** One operation of a graph. It computes one value from values and constants. */
-public sealed interface Node permits Linear, Elementwise, LayerNorm, RowReduce, Concat, Columns {
+public sealed interface Node
+    permits Linear, Elementwise, LayerNorm, RowReduce, Concat, Columns, Attend {
 
   /** The value that this node computes. */
   Value output();

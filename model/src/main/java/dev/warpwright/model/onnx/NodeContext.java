@@ -4,6 +4,7 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.model.build.Activations;
 import dev.warpwright.model.build.Arithmetic;
+import dev.warpwright.model.build.Attentions;
 import dev.warpwright.model.build.Gemms;
 import dev.warpwright.model.build.GraphBuilder;
 import dev.warpwright.model.build.Rows;
@@ -41,6 +42,10 @@ record NodeContext(GraphBuilder builder, Proto.Node node, List<@Nullable Term> i
 
   Gemms products() {
     return new Gemms(builder);
+  }
+
+  Attentions attentions() {
+    return new Attentions(builder);
   }
 
   Rows rows() {

@@ -107,6 +107,7 @@ final class Operators {
     all.put("Softmax", one("axis", n -> n.rows().softmax(n.input(0), RowRules.softmaxAxis(n))));
     all.put(
         "LogSoftmax", one("axis", n -> n.rows().logSoftmax(n.input(0), RowRules.softmaxAxis(n))));
+    all.put("Attention", new Operator(3, 6, AttentionRules.ATTRIBUTES, AttentionRules::attention));
     Set<String> norm = Set.of("axis", "epsilon", "stash_type");
     all.put("LayerNormalization", Operator.of(2, 3, norm, RowRules::layerNormalization));
     Operator rms = Operator.of(2, 2, norm, RowRules::rmsNormalization);

@@ -227,6 +227,18 @@ final class AtenOperators {
         "weight",
         "bias",
         "eps");
+    put(
+        all,
+        "scaled_dot_product_attention.default",
+        AttentionRule::scaledDotProduct,
+        "query",
+        "key",
+        "value",
+        "attn_mask",
+        "dropout_p",
+        "is_causal",
+        "scale",
+        "enable_gqa");
     put(all, "rms_norm.default", NormRules::rmsNorm, "input", "normalized_shape", "weight", "eps");
     put(
         all,

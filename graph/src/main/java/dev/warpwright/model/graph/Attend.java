@@ -1,0 +1,98 @@
+package dev.warpwright.model.graph;
+
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.AttentionCache;
+import dev.warpwright.workload.AttentionReference;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Attention of one new token for each row: all that a token sees is among its row's features, so
+ * rows do not meet. Of row m and query head h, whose keys are those of head {@code h / (heads /
+ * kvHeads)},
+ *
+ * <pre>{@code output[m, h] = softmax over s of (scale · q[m, h] · k[m, kv, s]) · v[m, kv, s] }
+ * </pre>
+ *
+ * @param output [rows, heads · headSize]
+ * @param q the same
+ * @param k [rows, kvHeads · keys · headSize]
+ * @param v the same as k
+ * @param heads of q, a multiple of {@code kvHeads}
+ * @param kvHeads of k and v
+ * @param scale of scores, positive
+ */
+public record Attend(
+    Value output, Value q, Value k, Value v, int heads, int kvHeads, double scale, String name)
+    implements Node {
+  public Attend {
+    int size = heads < 1 ? 0 : q.features() / heads;
+    boolean fits =
+        kvHeads > 0
+            && size > 0
+            && q.features() == heads * size
+            && output.features() == q.features()
+            && k.features() == v.features()
+            && k.features() % ((long) kvHeads * size) == 0;
+    if (!fits) {
+      throw new IllegalArgumentException(
+          q + ", " + k + " and " + v + " are no attention of " + heads + " heads");
+    }
+  }
+
+  /** Columns of a head. */
+  public int headSize() {
+    return q.features() / heads;
+  }
+
+  /** Keys of a row. */
+  public int keys() {
+    return k.features() / (kvHeads * headSize());
+  }
+
+  /**
+   * The workload of so many rows, each an entry with all of its keys.
+   *
+   * @throws IllegalArgumentException if there is none of these sizes
+   */
+  public Attention attention(int rows) {
+    return new Attention(rows, heads, kvHeads, headSize(), 1, keys(), false, scale, DType.F32, 0);
+  }
+
+  /** What it is of these values, in f64. */
+  AttentionReference evaluate(int rows, double[] queries, double[] ofKeys, double[] values) {
+    if (rows == 0) {
+      return new AttentionReference(new double[0], new double[0]);
+    }
+    int[] lengths = new int[rows];
+    Arrays.fill(lengths, keys());
+    AttentionCache cache = new AttentionCache(attention(rows), lengths, new int[0]);
+    return AttentionReference.of(cache, queries, ofKeys, values);
+  }
+
+  /** How far each element of these values' result may be off in f32, as a deviation. */
+  public double[] deviations(double[] queries, double[] ofKeys, double[] values) {
+    return evaluate(queries.length / q.features(), queries, ofKeys, values).deviations();
+  }
+
+  @Override
+  public Attend to(Value newOutput) {
+    return new Attend(newOutput, q, k, v, heads, kvHeads, scale, name);
+  }
+
+  @Override
+  public String op() {
+    return "attention";
+  }
+
+  @Override
+  public List<Value> inputs() {
+    return List.of(q, k, v);
+  }
+
+  @Override
+  public List<ConstantTensor> constants() {
+    return List.of();
+  }
+}
