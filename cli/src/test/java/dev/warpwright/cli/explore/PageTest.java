@@ -17,8 +17,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,7 +51,7 @@ abstract class PageTest {
   private Jobs jobs;
   private Explorer explorer;
   private Browser browser;
-  private BrowserContext context;
+  private final Map<Window, Page> pages = new HashMap<>();
   Page page;
 
   @RegisterExtension
@@ -84,6 +86,7 @@ abstract class PageTest {
 
   @AfterAll
   void end() {
+    pages.values().forEach(page -> page.context().close());
     if (explorer != null) {
       explorer.close();
       jobs.close();
@@ -102,29 +105,34 @@ abstract class PageTest {
   }
 
   void visit(int width, String fragment, ColorScheme theme) {
-    if (context != null) {
-      context.close();
-    }
-    context =
+    page = pages.computeIfAbsent(new Window(width, theme), this::blank);
+    page.navigate("about:blank");
+    page.navigate(address() + fragment);
+    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+  }
+
+  private record Window(int width, ColorScheme theme) {}
+
+  private Page blank(Window window) {
+    BrowserContext context =
         browser.newContext(
             new Browser.NewContextOptions()
-                .setViewportSize(width, 900)
-                .setColorScheme(theme)
-                .setHasTouch(width == NARROW)
+                .setViewportSize(window.width, 900)
+                .setColorScheme(window.theme)
+                .setHasTouch(window.width == NARROW)
                 .setAcceptDownloads(true));
-    page = context.newPage();
-    page.setDefaultTimeout(60_000);
-    page.onRequest(
+    Page blank = context.newPage();
+    blank.setDefaultTimeout(60_000);
+    blank.onRequest(
         request -> {
           String url = request.url();
           if (!url.startsWith(address()) && !url.startsWith("blob:") && !url.startsWith("data:")) {
             strayRequests.add(url);
           }
         });
-    page.onPageError(troubles::add);
-    page.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
-    page.navigate(address() + fragment);
-    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+    blank.onPageError(troubles::add);
+    blank.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
+    return blank;
   }
 
   String address() {
@@ -135,10 +143,7 @@ abstract class PageTest {
   void nothingStrayed() {
     assertThat(strayRequests).as("requests to other hosts").isEmpty();
     assertThat(troubles).as("errors in the page").isEmpty();
-    if (context != null) {
-      context.close();
-      context = null;
-    }
+    page.unrouteAll();
   }
 
   Locator button(String name) {
