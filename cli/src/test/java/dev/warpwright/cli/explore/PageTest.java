@@ -13,6 +13,10 @@ import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.RecordedOrders;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -93,11 +98,18 @@ abstract class PageTest {
     }
   }
 
+  /** On a test that begins elsewhere than at {@link #BLOCKS}: a page takes seconds to load. */
+  @Retention(RetentionPolicy.RUNTIME)
+  @Target(ElementType.METHOD)
+  @interface VisitsFirst {}
+
   @BeforeEach
-  void open() {
+  void open(TestInfo test) {
     strayRequests.clear();
     troubles.clear();
-    visit(WIDE, BLOCKS);
+    if (!test.getTestMethod().orElseThrow().isAnnotationPresent(VisitsFirst.class)) {
+      visit(WIDE, BLOCKS);
+    }
   }
 
   void visit(int width, String fragment) {
