@@ -26,7 +26,7 @@ import scala.reflect.ClassTag;
  * to be sick goes to another one.
  */
 final class SparkFleet implements Fleet {
-  /** So often work is begun before its candidates are given up. */
+  /** So often work is begun before its candidates stay unmeasured. */
   private static final int ATTEMPTS = 8;
 
   private static final double WATCH_SECONDS = 1;
@@ -100,13 +100,14 @@ final class SparkFleet implements Fleet {
         desk.fail(
             work,
             new Outcome.Failed(
-                FailureReason.CRASH, "no executor finished it in " + ATTEMPTS + " attempts"));
+                FailureReason.UNMEASURED, "no executor finished it in " + ATTEMPTS + " attempts"));
         return;
       }
       if (!run(work, false)) {
         desk.fail(
             work,
-            new Outcome.Failed(FailureReason.CRASH, "no device of its kind is left in the fleet"));
+            new Outcome.Failed(
+                FailureReason.UNMEASURED, "no device of its kind is left in the fleet"));
         return;
       }
       begun += desk.wasBegun(work) ? 1 : 0;

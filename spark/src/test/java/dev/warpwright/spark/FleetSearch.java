@@ -12,6 +12,7 @@ import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 
@@ -51,16 +52,26 @@ final class FleetSearch {
         now -> {});
   }
 
-  /** Tunes in {@code local[1]}; arguments are the database and the number of trials. */
+  /**
+   * Tunes in {@code local[1]}; arguments are the database, the number of trials and how many
+   * seconds work waits for a device.
+   */
   public static void main(String[] args) throws InterruptedException {
+    Map<String, String> settings = settings(FakeHost.folder(), "60");
+    if (args.length > 2) {
+      settings.put("spark.warpwright.patience", args[2]);
+    }
     try (TuningDatabase database = TuningDatabase.open(Path.of(args[0]));
-        Fleet fleet =
-            new SparkFleetProvider()
-                .open("local[1]", settings(FakeHost.folder(), "60"), System.err::println)) {
+        Fleet fleet = new SparkFleetProvider().open("local[1]", settings, System.err::println)) {
       List<Fleet.Kind> kinds = fleet.kinds();
       Tuner tuner = tuner(fleet, kinds.getFirst(), "local", database, 3);
-      TuningProgress done = tuner.run(new Tuner.Limits(Integer.parseInt(args[1]), 300));
-      System.out.println("resumed " + done.resumed() + " trials " + done.trials());
+      TuningProgress done = tuner.run(new Tuner.Limits(Integer.parseInt(args[1]), 900));
+      System.out.printf(
+          Locale.ROOT,
+          "resumed %d trials %d failures %s%n",
+          done.resumed(),
+          done.trials(),
+          done.failures());
     }
   }
 }

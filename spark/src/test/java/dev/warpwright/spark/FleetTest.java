@@ -11,9 +11,9 @@ import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.workload.WorkloadKey;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -36,13 +36,16 @@ import org.junit.jupiter.api.io.TempDir;
  * two have simulated ones. The order matters only in that the first test sees all three as they
  * were started.
  */
-@Timeout(300)
+@Timeout(1200)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class FleetTest {
   private static final int BATCH = 6;
   private static final long SEED = Long.getLong("seed", System.nanoTime() & 0xffff);
   private static final int KILLS = Integer.getInteger("kills", 3);
   private static final int TRIALS = Math.min(220, 40 + 20 * KILLS);
+
+  /** Seconds that nothing here takes: a search that stops earlier has fewer trials than asked. */
+  private static final int PATIENCE = 900;
 
   @TempDir private static Path folder;
   private static Fleet fleet;
@@ -55,7 +58,7 @@ final class FleetTest {
     Path script = folder.resolve("gpus");
     Files.writeString(script, "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"0\"]}'\n");
     assertThat(script.toFile().setExecutable(true)).isTrue();
-    var settings = FleetSearch.settings(folder, "12");
+    var settings = FleetSearch.settings(folder, "20");
     settings.put("spark.worker.resource.gpu.amount", "1");
     settings.put("spark.worker.resource.gpu.discoveryScript", script.toString());
     database = TuningDatabase.open(folder.resolve("records.db"));
@@ -112,7 +115,7 @@ final class FleetTest {
   @Order(1)
   void executorsWithoutGpusCompileOnly() throws InterruptedException {
     assertThat(kind.devices()).isEqualTo(2);
-    tuner("compiled").run(new Tuner.Limits(48, 120));
+    tuner("compiled").run(new Tuner.Limits(48, PATIENCE));
     List<TuningRecord> records = records("compiled");
     assertTrue(records, 48);
     assertThat(records)
@@ -148,7 +151,7 @@ final class FleetTest {
     List<Future<TuningProgress>> searches = new ArrayList<>();
     try (ExecutorService threads = Executors.newFixedThreadPool(names.size())) {
       for (String name : names) {
-        Callable<TuningProgress> search = () -> tuner(name).run(new Tuner.Limits(TRIALS, 280));
+        Callable<TuningProgress> search = () -> tuner(name).run(new Tuner.Limits(TRIALS, PATIENCE));
         searches.add(threads.submit(search));
       }
       for (int kill = 1; kill <= KILLS; kill++) {
@@ -179,7 +182,7 @@ final class FleetTest {
   /** Who measured last. */
   private static String home(Tuner tuner, int trials) throws InterruptedException {
     List<String> before = FakeHost.measured(folder);
-    tuner.run(new Tuner.Limits(trials, 120));
+    tuner.run(new Tuner.Limits(trials, PATIENCE));
     List<String> after = new ArrayList<>(FakeHost.measured(folder));
     before.forEach(after::remove);
     return after.getLast().replaceAll(".* ", "");
@@ -191,7 +194,7 @@ final class FleetTest {
     Tuner tuner = tuner("stalled");
     String executor = home(tuner, 12);
     Path stall = Files.createFile(folder.resolve("stall-" + executor));
-    tuner.run(new Tuner.Limits(24, 120));
+    tuner.run(new Tuner.Limits(24, PATIENCE));
     Files.delete(stall);
     assertTrue(records("stalled"), 24);
     assertThat(fleet.remarks())
@@ -206,7 +209,7 @@ final class FleetTest {
     Tuner tuner = tuner("poisoned");
     String executor = home(tuner, 12);
     Files.createFile(folder.resolve("poison-" + executor));
-    tuner.run(new Tuner.Limits(48, 120));
+    tuner.run(new Tuner.Limits(48, PATIENCE));
     assertTrue(records("poisoned"), 48);
     assertThat(fleet.remarks())
         .anySatisfy(
@@ -222,22 +225,34 @@ final class FleetTest {
   void killedDriversResume() throws Exception {
     Path mine = Files.createDirectory(folder.resolve("driver"));
     Path file = mine.resolve("driver.db");
-    Process first = driver(mine, file);
+    Process first = driver(mine, file, "60");
     try (TuningDatabase records = TuningDatabase.open(file)) {
       WorkloadKey key = WorkloadKey.parse("fake name=local");
       await(() -> records.records(key, FakeHost.ENVIRONMENT).size() >= 10);
       first.destroyForcibly().waitFor();
       int known = records.records(key, FakeHost.ENVIRONMENT).size();
-      Process second = driver(mine, file);
-      assertThat(second.waitFor(Duration.ofMinutes(2))).isTrue();
-      assertThat(new String(second.getInputStream().readAllBytes()))
-          .contains("resumed " + known + " trials 60");
+      assertThat(said(driver(mine, file, "60")))
+          .contains("resumed " + known + " trials 60 ")
+          .doesNotContain("UNMEASURED");
+      assertTrue(records.records(key, FakeHost.ENVIRONMENT), 60);
+      assertThat(FakeHost.measured(mine)).hasSizeBetween(50, 60 + 2 * BATCH);
+
+      // No machine is left: that is no fault of the candidates, and nothing is written of them.
+      Files.createFile(mine.resolve("poison-driver"));
+      assertThat(said(driver(mine, file, "72", "1")))
+          .contains("resumed 60 trials 72 ")
+          .contains("UNMEASURED=12");
       assertTrue(records.records(key, FakeHost.ENVIRONMENT), 60);
     }
-    assertThat(FakeHost.measured(mine)).hasSizeBetween(50, 60 + 2 * BATCH);
   }
 
-  private static Process driver(Path mine, Path file) throws IOException {
+  private static String said(Process driver) throws IOException, InterruptedException {
+    String said = new String(driver.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(driver.waitFor()).isZero();
+    return said;
+  }
+
+  private static Process driver(Path mine, Path file, String... limits) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
             ApplicationClassPath.java(),
@@ -248,8 +263,8 @@ final class FleetTest {
             "-cp",
             System.getProperty("java.class.path"),
             FleetSearch.class.getName(),
-            file.toString(),
-            "60");
+            file.toString());
+    builder.command().addAll(List.of(limits));
     builder.environment().put(FakeHost.FOLDER, mine.toString());
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     return builder.start();

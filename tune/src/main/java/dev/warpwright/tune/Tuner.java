@@ -124,7 +124,9 @@ public final class Tuner {
       // All that is there at once: proposing is dearer than listening.
       for (; trial != null; trial = finished.poll()) {
         underWay--;
-        record(trial);
+        if (isKnown(trial)) {
+          record(trial);
+        }
         count(trial, seconds());
       }
       listener.accept(progress(limits));
@@ -151,8 +153,10 @@ public final class Tuner {
       again.forEach(candidate -> measurer.measure(candidate).thenAccept(finished::add));
       for (int i = 0; i < again.size(); i++) {
         Measurer.Trial trial = finished.take();
-        latest.put(trial.candidate().point(), trial);
-        record(trial);
+        if (isKnown(trial)) {
+          latest.put(trial.candidate().point(), trial);
+          record(trial);
+        }
       }
     }
     best = measured().map(Tuner::best).findFirst().orElse(null);
@@ -186,6 +190,12 @@ public final class Tuner {
   private static TuningProgress.Best best(Measurer.Trial trial) {
     return new TuningProgress.Best(
         trial.candidate(), trial.sourceHash(), (Outcome.Measured) trial.outcome());
+  }
+
+  /** Whether anything is known of the candidate now: the next search measures the others. */
+  private static boolean isKnown(Measurer.Trial trial) {
+    return !(trial.outcome() instanceof Outcome.Failed failed)
+        || failed.reason() != FailureReason.UNMEASURED;
   }
 
   private void record(Measurer.Trial trial) {

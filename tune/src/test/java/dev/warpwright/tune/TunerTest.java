@@ -25,6 +25,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -116,6 +118,64 @@ final class TunerTest {
     List<Point> points = new ArrayList<>(first.measured.stream().map(Candidate::point).toList());
     points.addAll(second.measured.stream().map(Candidate::point).toList());
     assertThat(points).doesNotHaveDuplicates();
+  }
+
+  /**
+   * That machines fail says nothing about a candidate: it is no record, and its turn comes again.
+   */
+  @Test
+  void whatNobodyMeasuredIsNoRecord() throws InterruptedException {
+    Space space = Spaces.dependent();
+    Function<Candidate, Outcome> well =
+        c -> new Outcome.Measured(c.features().predictedUs(), 0, 0, 1980, 40);
+    FakeMeasurer failing =
+        new FakeMeasurer(
+            3,
+            c ->
+                c.point().text().contains("ways=4")
+                    ? new Outcome.Failed(FailureReason.UNMEASURED, "no device is left")
+                    : well.apply(c));
+    Proposals first = new Proposals();
+    TuningProgress told =
+        tune(space, new ExhaustiveSearch(space, 100, first), first, 100, failing, "u.db");
+    assertThat(told.trials()).isEqualTo(7);
+    assertThat(told.failures()).isEqualTo(Map.of(FailureReason.UNMEASURED, 1));
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("u.db"))) {
+      assertThat(database.records(WORKLOAD, ENVIRONMENT))
+          .hasSize(6)
+          .allSatisfy(r -> assertThat(r.outcome()).isInstanceOf(Outcome.Measured.class));
+    }
+    FakeMeasurer mended = new FakeMeasurer(3, well);
+    Proposals again = new Proposals();
+    TuningProgress done =
+        tune(space, new ExhaustiveSearch(space, 100, again), again, 100, mended, "u.db");
+    assertThat(mended.measured)
+        .singleElement()
+        .satisfies(c -> assertThat(c.point().text()).contains("ways=4"));
+    assertThat(done.resumed()).isEqualTo(6);
+    assertThat(done.failures()).isEmpty();
+  }
+
+  /** What is confirmed keeps its time where nobody can measure it again. */
+  @Test
+  void aTimeOutlivesTheMachinesThatMeasuredIt() throws InterruptedException {
+    Space space = new Space(List.of(Spaces.sketch("three", d -> d.choose("n", 1, 2, 3))));
+    AtomicBoolean gone = new AtomicBoolean();
+    FakeMeasurer measurer =
+        new FakeMeasurer(
+            2,
+            c ->
+                gone.get()
+                    ? new Outcome.Failed(FailureReason.UNMEASURED, "no device is left")
+                    : new Outcome.Measured(c.features().predictedUs(), 0, 0, 1980, 40));
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("gone.db"))) {
+      Tuner tuner = exhaustive(space, measurer, database);
+      TuningProgress before = tuner.run(new Tuner.Limits(3, 60));
+      gone.set(true);
+      TuningProgress after = tuner.confirm(2);
+      assertThat(after.best()).isNotNull().isEqualTo(before.best());
+      assertThat(database.records(WORKLOAD, ENVIRONMENT)).hasSize(3);
+    }
   }
 
   @Test

@@ -42,6 +42,7 @@ final class BoardPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void touchWorksOnASmallScreen() {
     visit(NARROW, BLOCKS);
     button("Reset").tap();

@@ -64,7 +64,9 @@ final class Chromium implements BeforeAllCallback {
             .launch(
                 new BrowserType.LaunchOptions()
                     .setExecutablePath(executable())
-                    .setArgs(List.of("--no-sandbox")));
+                    // Painted by the CPU at once: a GPU that the CPU imitates costs more.
+                    .setArgs(
+                        List.of("--no-sandbox", "--disable-gpu", "--disable-software-rasterizer")));
     return new Running(playwright, browser);
   }
 }

@@ -88,8 +88,9 @@ final class DevicePageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void theDeviceViewShowsWhatWasMeasured() {
-    page.navigate(address() + "#device");
+    visit(WIDE, "#device");
     page.getByText("Counters of ncu on an H200").waitFor();
     assertThat(page.locator("table.heat tbody tr").count()).isEqualTo(10);
     page.locator("table.heat button").first().click();
@@ -102,8 +103,9 @@ final class DevicePageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void whatWasRecordedIsShownWithItsTimeline() {
-    page.navigate(address() + "#device");
+    visit(WIDE, "#device");
     page.getByText("Nothing is recorded of this shape").waitFor();
     page.getByText("512 × 1024 × 64").click();
     page.getByText("Recorded, not measured here").waitFor();
@@ -125,8 +127,9 @@ final class DevicePageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void measuresOnAGpuAndIsCancelled() {
-    page.navigate(address() + "#device");
+    visit(WIDE, "#device");
     page.getByText("512 × 1024 × 64").click();
     page.getByText("Recorded, not measured here").waitFor();
     page.locator("table.heat button").first().click();

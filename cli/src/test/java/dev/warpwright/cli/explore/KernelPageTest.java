@@ -26,8 +26,9 @@ import org.junit.jupiter.api.Test;
 /** Kernels and tuning runs. */
 final class KernelPageTest extends PageTest {
   @Test
+  @VisitsFirst
   void kernelsAreShownAsTextOnly() {
-    page.navigate(address() + "#kernels");
+    visit(WIDE, "#kernels");
     page.locator(".list button").first().waitFor();
     page.locator("pre").first().waitFor();
     assertThat(page.locator("pre").first().textContent()).contains("kernel ");
@@ -54,8 +55,9 @@ final class KernelPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void tuningRunsAreShownWithTheirRecords() throws IOException {
-    page.navigate(address() + "#kernels");
+    visit(WIDE, "#kernels");
     page.getByText("These come with Warpwright").waitFor();
     assertThat(page.locator(".list").last().locator("button").count()).isGreaterThan(20);
     assertThat(page.locator(".list").last().locator("button").first().textContent())

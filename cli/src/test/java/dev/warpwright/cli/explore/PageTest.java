@@ -13,16 +13,23 @@ import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.RecordedOrders;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -49,7 +56,7 @@ abstract class PageTest {
   private Jobs jobs;
   private Explorer explorer;
   private Browser browser;
-  private BrowserContext context;
+  private final Map<Window, Page> pages = new HashMap<>();
   Page page;
 
   @RegisterExtension
@@ -84,17 +91,25 @@ abstract class PageTest {
 
   @AfterAll
   void end() {
+    pages.values().forEach(page -> page.context().close());
     if (explorer != null) {
       explorer.close();
       jobs.close();
     }
   }
 
+  /** On a test that begins elsewhere than at {@link #BLOCKS}: a page takes seconds to load. */
+  @Retention(RetentionPolicy.RUNTIME)
+  @Target(ElementType.METHOD)
+  @interface VisitsFirst {}
+
   @BeforeEach
-  void open() {
+  void open(TestInfo test) {
     strayRequests.clear();
     troubles.clear();
-    visit(WIDE, BLOCKS);
+    if (!test.getTestMethod().orElseThrow().isAnnotationPresent(VisitsFirst.class)) {
+      visit(WIDE, BLOCKS);
+    }
   }
 
   void visit(int width, String fragment) {
@@ -102,29 +117,34 @@ abstract class PageTest {
   }
 
   void visit(int width, String fragment, ColorScheme theme) {
-    if (context != null) {
-      context.close();
-    }
-    context =
+    page = pages.computeIfAbsent(new Window(width, theme), this::blank);
+    page.navigate("about:blank");
+    page.navigate(address() + fragment);
+    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+  }
+
+  private record Window(int width, ColorScheme theme) {}
+
+  private Page blank(Window window) {
+    BrowserContext context =
         browser.newContext(
             new Browser.NewContextOptions()
-                .setViewportSize(width, 900)
-                .setColorScheme(theme)
-                .setHasTouch(width == NARROW)
+                .setViewportSize(window.width, 900)
+                .setColorScheme(window.theme)
+                .setHasTouch(window.width == NARROW)
                 .setAcceptDownloads(true));
-    page = context.newPage();
-    page.setDefaultTimeout(60_000);
-    page.onRequest(
+    Page blank = context.newPage();
+    blank.setDefaultTimeout(60_000);
+    blank.onRequest(
         request -> {
           String url = request.url();
           if (!url.startsWith(address()) && !url.startsWith("blob:") && !url.startsWith("data:")) {
             strayRequests.add(url);
           }
         });
-    page.onPageError(troubles::add);
-    page.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
-    page.navigate(address() + fragment);
-    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
+    blank.onPageError(troubles::add);
+    blank.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
+    return blank;
   }
 
   String address() {
@@ -135,10 +155,7 @@ abstract class PageTest {
   void nothingStrayed() {
     assertThat(strayRequests).as("requests to other hosts").isEmpty();
     assertThat(troubles).as("errors in the page").isEmpty();
-    if (context != null) {
-      context.close();
-      context = null;
-    }
+    page.unrouteAll();
   }
 
   Locator button(String name) {

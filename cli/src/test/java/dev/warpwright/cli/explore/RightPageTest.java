@@ -57,8 +57,9 @@ final class RightPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void aLateAnswerChangesNothingOnTheDeviceView() {
-    page.navigate(address() + "#device=M=256&N=256&K=256");
+    visit(WIDE, "#device=M=256&N=256&K=256");
     page.getByText("256 × 256 × 256, bf16: at least").waitFor();
     List<Route> late = holding("**/api/device?*", "M=4096");
     type("M", "4096");
@@ -70,8 +71,9 @@ final class RightPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void aLateAnswerChangesNothingOnTheRoofline() {
-    page.navigate(address() + "#roofline=kind=gemm&M=16&N=256&K=256&gpus=h200");
+    visit(WIDE, "#roofline=kind=gemm&M=16&N=256&K=256&gpus=h200");
     page.getByText("gemm 16 x 256 x 256, bf16").waitFor();
     List<Route> late = holding("**/api/analyze?*", "M%3D4096");
     type("M", "4096");
@@ -90,8 +92,9 @@ final class RightPageTest extends PageTest {
 
   /** A late failure is of no interest either. */
   @Test
+  @VisitsFirst
   void aLateFailureSaysNothing() {
-    page.navigate(address() + "#device=M=256&N=256&K=256");
+    visit(WIDE, "#device=M=256&N=256&K=256");
     page.getByText("256 × 256 × 256, bf16: at least").waitFor();
     List<Route> late = holding("**/api/device?*", "M=4096");
     type("M", "4096");
@@ -124,6 +127,7 @@ final class RightPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void linksAndFilesRestoreAllOfABoard() throws IOException {
     visit(WIDE, SHAPE);
     type("M", "3000");
@@ -171,15 +175,17 @@ final class RightPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void devicesWithoutTheTypeAreSkippedWithANote() {
-    page.navigate(address() + "#roofline=kind=gemm&dtype=e4m3&gpus=a100,h200");
+    visit(WIDE, "#roofline=kind=gemm&dtype=e4m3&gpus=a100,h200");
     page.getByText("A100 SXM 80 GB is skipped: it multiplies no e4m3").waitFor();
     assertThat(page.locator(".chart .line").count()).isPositive();
   }
 
   @Test
+  @VisitsFirst
   void fieldsKeepTheirLimits() {
-    page.navigate(address() + "#device=M=256&N=256&K=256");
+    visit(WIDE, "#device=M=256&N=256&K=256");
     page.getByText("256 × 256 × 256, bf16: at least").waitFor();
     // What the page asks for by itself comes after the text.
     page.waitForLoadState(LoadState.NETWORKIDLE);
@@ -230,6 +236,7 @@ final class RightPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void tilesAtTheEdgeCountWithWhatTheyHave() {
     visit(WIDE, SHAPE);
     type("M", "1000");
@@ -264,11 +271,12 @@ final class RightPageTest extends PageTest {
 
   /** Bytes and times of a column are written in one unit, so that they can be compared by eye. */
   @Test
+  @VisitsFirst
   void columnsHaveOneUnit() {
-    page.navigate(address() + "#device=M=8192&N=8192&K=8192");
+    visit(WIDE, "#device=M=8192&N=8192&K=8192");
     page.getByText("Counters of ncu on an H200").waitFor();
     assertThat(unitsOfColumns()).isEmpty();
-    page.navigate(address() + "#roofline=kind=model%3Dllama3-8b&gpus=h200,4090");
+    visit(WIDE, "#roofline=kind=model%3Dllama3-8b&gpus=h200,4090");
     page.getByText("all parts, fused").first().waitFor();
     assertThat(unitsOfColumns()).isEmpty();
   }

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 /** The roofline: points under the roof, what does not fit, models and devices of one's own. */
 final class RooflinePageTest extends PageTest {
   @Test
+  @VisitsFirst
   void predictedAndMeasuredPointsLieUnderTheRoof() {
     visit(WIDE, "#roofline=kind=gemm&M=8192&N=8192&K=8192&gpus=h200");
     page.getByText("gemm 8192 x 8192 x 8192, bf16").waitFor();
@@ -28,6 +29,7 @@ final class RooflinePageTest extends PageTest {
 
   /** Its fields are in the link, and a type that the device has not is replaced with a note. */
   @Test
+  @VisitsFirst
   void theStaircaseIsInTheLink() {
     visit(WIDE, "#roofline=kind=gemm&M=16&N=256&K=256&gpus=h200&sGpu=v100&sAlong=N&sLast=1000");
     page.getByText("V100 SXM multiplies no bf16, so f16 is shown.").waitFor();
@@ -48,6 +50,7 @@ final class RooflinePageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void whatDoesNotFitAndWhatAttentionReadsFromL2IsSaid() {
     visit(WIDE, "#roofline=kind=model%3Dgpt3&M=64&batch=1&S=2048&gpus=a100,h200");
     page.getByText("gpt3, M=64").first().waitFor();
@@ -64,6 +67,7 @@ final class RooflinePageTest extends PageTest {
 
   /** "What does my 13B model's FFN wait for at M = 64?" */
   @Test
+  @VisitsFirst
   void modelsAndDevicesOfOnesOwnAreInTheLinkToo() {
     visit(WIDE, "#roofline=kind=file&gpus=a100");
     page.getByText("Write a model, or load its file").waitFor();

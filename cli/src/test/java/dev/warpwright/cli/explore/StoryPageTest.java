@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What the page tells someone who comes for the first time; and that it can be read. */
 final class StoryPageTest extends PageTest {
   @Test
+  @VisitsFirst
   void itOpensOnAFeedForwardBlockAndSaysWhichOrderLoadsWhatAndWhy() {
     visit(WIDE, "");
     assertThat(page.getByLabel("Begin with").locator("option:checked").textContent())
@@ -90,6 +91,7 @@ final class StoryPageTest extends PageTest {
   }
 
   @Test
+  @VisitsFirst
   void aCellOfTheDeviceViewOpensAsABoard() {
     visit(WIDE, "#device=M=2048&N=4096&K=1024&gpu=a100&cell=128x128 hilbert");
     page.getByText("predicted").first().waitFor();
@@ -147,6 +149,7 @@ final class StoryPageTest extends PageTest {
    */
   @ParameterizedTest
   @EnumSource(names = {"LIGHT", "DARK"})
+  @VisitsFirst
   void textCanBeRead(ColorScheme theme) {
     visit(WIDE, "", theme);
     for (String view : List.of("board", "device", "roofline", "kernels", BLOCKS.substring(1))) {

@@ -32,6 +32,7 @@ final class ViewsPageTest extends PageTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WIDE, NARROW})
+  @VisitsFirst
   void everyViewFitsItsWidth(int width) {
     visit(width, "");
     for (String view : List.of("board", "device", "roofline", "kernels")) {
@@ -81,6 +82,7 @@ final class ViewsPageTest extends PageTest {
   /** What orange, red and the accent say, no line of a chart says. */
   @ParameterizedTest
   @EnumSource(names = {"LIGHT", "DARK"})
+  @VisitsFirst
   void coloursHaveOneMeaning(ColorScheme theme) {
     visit(WIDE, "#device=M=8192&N=8192&K=8192&gpu=h200&cell=256x256 hilbert", theme);
     page.getByText("measured", new Page.GetByTextOptions().setExact(true)).first().waitFor();
@@ -115,6 +117,7 @@ final class ViewsPageTest extends PageTest {
 
   /** On a small screen the board comes before what it can be changed by. */
   @Test
+  @VisitsFirst
   void theBoardComesFirstOnASmallScreen() {
     visit(NARROW, "");
     double board = page.locator(".board").boundingBox().y;
@@ -124,6 +127,7 @@ final class ViewsPageTest extends PageTest {
 
   /** A board that is wider than the screen says so, and is scrolled, not squeezed. */
   @Test
+  @VisitsFirst
   void aLargeBoardScrollsOnASmallScreen() {
     visit(NARROW, PageTest.BLOCKS);
     page.locator("details.fold summary").first().tap();

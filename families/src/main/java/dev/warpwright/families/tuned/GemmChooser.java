@@ -300,7 +300,7 @@ public final class GemmChooser {
   private static boolean runs(FailureReason reason) {
     return switch (reason) {
       case REJECTED, COMPILE, SPILL -> false;
-      case LAUNCH, WRONG, FAULT, HANG, CRASH -> true;
+      case LAUNCH, WRONG, FAULT, HANG, CRASH, UNMEASURED -> true;
     };
   }
 

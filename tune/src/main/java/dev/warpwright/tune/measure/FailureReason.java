@@ -19,7 +19,12 @@ public enum FailureReason {
   /** It did not end in time. */
   HANG,
   /** The process it ran in died. */
-  CRASH;
+  CRASH,
+  /**
+   * Nobody was there to measure it, which says nothing about it: this is never recorded, so that a
+   * later search measures it.
+   */
+  UNMEASURED;
 
   /** In small letters. */
   public String text() {
