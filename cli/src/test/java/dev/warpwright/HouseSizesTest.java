@@ -18,11 +18,8 @@ final class HouseSizesTest {
   private static final int MOST_FILES = 30;
   private static final int MOST_LINES = 12_000;
 
-  /**
-   * One file a primitive is what that package is for; the other loses its generators one by one.
-   */
-  private static final Set<String> LARGE_PACKAGES =
-      Set.of("dev.warpwright.schedule.primitive", "dev.warpwright.lower.gpu");
+  /** One file a primitive is what that package is for. */
+  private static final Set<String> LARGE_PACKAGES = Set.of("dev.warpwright.schedule.primitive");
 
   private static final Pattern MODULE = Pattern.compile("<module>(\\w+)</module>");
 
