@@ -57,6 +57,7 @@ public final class Lowering {
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
-    return listener.tell("Simplify", TrustedTables.apply(Simplify.kernel(kernel)));
+    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
+    return TrustedTables.apply(kernel, listener);
   }
 }
