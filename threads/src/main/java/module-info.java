@@ -5,8 +5,10 @@ module dev.warpwright.threads {
   requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
 
+  exports dev.warpwright.lower.block;
   exports dev.warpwright.lower.gpu;
   exports dev.warpwright.lower.grid;
+  exports dev.warpwright.lower.item;
   exports dev.warpwright.lower.pass;
   exports dev.warpwright.lower.simt;
 }

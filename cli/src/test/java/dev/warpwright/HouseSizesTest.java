@@ -19,11 +19,8 @@ final class HouseSizesTest {
   private static final int MOST_LINES = 12_000;
   private static final int MOST_LINES_OF_A_FILE = 500;
 
-  /**
-   * One file a primitive is what that package is for; the other loses its generators one by one.
-   */
-  private static final Set<String> LARGE_PACKAGES =
-      Set.of("dev.warpwright.schedule.primitive", "dev.warpwright.lower.gpu");
+  /** One file a primitive is what that package is for. */
+  private static final Set<String> LARGE_PACKAGES = Set.of("dev.warpwright.schedule.primitive");
 
   /** Being divided elsewhere. */
   private static final Set<String> LARGE_FILES = Set.of("SimtGemm.java", "PipeSteps.java");

@@ -17,7 +17,7 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.lower.gpu.BlockTiles;
+import dev.warpwright.lower.block.BlockTiles;
 import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;

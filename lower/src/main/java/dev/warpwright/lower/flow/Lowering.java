@@ -3,8 +3,8 @@ package dev.warpwright.lower.flow;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.grid.TrustedTables;
+import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
@@ -57,6 +57,7 @@ public final class Lowering {
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
-    return listener.tell("Simplify", TrustedTables.apply(Simplify.kernel(kernel)));
+    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
+    return TrustedTables.apply(kernel, listener);
   }
 }

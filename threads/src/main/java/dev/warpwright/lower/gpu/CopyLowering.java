@@ -23,12 +23,12 @@ public final class CopyLowering {
   private final ThreadCode code;
   private final MapLowering maps;
 
-  CopyLowering(ThreadCode code, MapLowering maps) {
+  public CopyLowering(ThreadCode code, MapLowering maps) {
     this.code = code;
     this.maps = maps;
   }
 
-  Stmt copy(Stmt.TileCopy copy) {
+  public Stmt copy(Stmt.TileCopy copy) {
     int lanes = vectorLanes(copy);
     if (isAsynchronous(copy)) {
       return asynchronousCopy(copy, lanes);

@@ -8,7 +8,7 @@ import dev.warpwright.lower.pass.LoweringException;
  * on 16 rows by 8 columns and accumulate in f32, of bytes in i32, of f16 in f16 too; one step of K
  * is 32 bytes of each operand row (16 on sm_75).
  */
-enum MmaInstruction {
+public enum MmaInstruction {
   F16_K16("mma.m16n8k16.f32.f16", DType.F16, 16),
   BF16_K16("mma.m16n8k16.f32.bf16", DType.BF16, 16),
   F16_K8("mma.m16n8k8.f32.f16", DType.F16, 8),
@@ -19,8 +19,8 @@ enum MmaInstruction {
   E5M2_K32("mma.m16n8k32.f32.e5m2", DType.F8E5M2, 32),
   S8_K32("mma.m16n8k32.s32.s8", DType.I8, 32, DType.I32);
 
-  static final int ROWS = 16;
-  static final int COLS = 8;
+  public static final int ROWS = 16;
+  public static final int COLS = 8;
 
   private final String text;
   private final DType operand;
@@ -38,7 +38,7 @@ enum MmaInstruction {
     this.sums = sums;
   }
 
-  static MmaInstruction parse(String text) {
+  public static MmaInstruction parse(String text) {
     for (MmaInstruction instruction : values()) {
       if (instruction.text.equals(text)) {
         return instruction;
@@ -47,37 +47,37 @@ enum MmaInstruction {
     throw new LoweringException("unknown matrix instruction '" + text + "'");
   }
 
-  String text() {
+  public String text() {
     return text;
   }
 
   /** Element type of A and B in shared memory. */
-  DType operand() {
+  public DType operand() {
     return operand;
   }
 
   /** Type of the accumulators. */
-  DType sums() {
+  public DType sums() {
     return sums;
   }
 
   /** Elements of K that one instruction consumes. */
-  int k() {
+  public int k() {
     return k;
   }
 
   /** Elements in the 16 bytes that ldmatrix takes from a row. */
-  int rowElements() {
+  public int rowElements() {
     return 16 / operand.bytes();
   }
 
   /** 32-bit registers of A: one for each 8×16-byte matrix. */
-  int aRegisters() {
+  public int aRegisters() {
     return 2 * k / rowElements();
   }
 
   /** 32-bit registers of B. */
-  int bRegisters() {
+  public int bRegisters() {
     return k / rowElements();
   }
 }

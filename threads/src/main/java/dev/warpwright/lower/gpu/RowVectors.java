@@ -44,7 +44,7 @@ public final class RowVectors {
     this.maps = maps;
   }
 
-  static boolean is(Buffer buffer) {
+  public static boolean is(Buffer buffer) {
     return buffer.scope() == Scope.FRAGMENT && buffer.rank() == 1;
   }
 

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.pass.PassListener;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -28,9 +29,9 @@ public final class TrustedTables {
   private TrustedTables() {}
 
   /** Drops the bounds of rows and columns; a kernel that reads no table of two grids stays. */
-  public static Kernel apply(Kernel kernel) {
+  public static Kernel apply(Kernel kernel, PassListener listener) {
     return MergedOrder.isIn(kernel.attrs())
-        ? kernel.withBody(new Unbound().stmt(kernel.body()))
+        ? listener.tell("TrustedTables", kernel.withBody(new Unbound().stmt(kernel.body())))
         : kernel;
   }
 

@@ -36,17 +36,19 @@ import java.util.List;
  *       Before barriers, because it places its own.
  *   <li>{@link PipelineLoops}: starts the copies of later iterations early. While nests are still
  *       apart, because it moves whole nests, and before barriers, because it places its own.
+ *   <li>{@link ItemBarriers}: where an item ends that blocks draw.
  *   <li>{@link ThreadBarriers}: between nests that touch the same shared memory. While nests are
- *       still apart: inside one, no thread meets another's data. Behind {@link ItemBarriers}, on
- *       which it counts.
+ *       still apart: inside one, no thread meets another's data.
  *   <li>{@link ThreadIndices}: bound loops become launch indices, their bodies the program of one
  *       thread, and items are drawn ({@link TicketLoops}).
  *   <li>{@link PrivateLocals}: of local buffers that outlive a nest, each thread keeps its part.
  *       Needs the launch indices, to see that nests agree on who holds what; and stands before
  *       {@link Simplify}, which lets indices differ by what conditions say.
  *   <li>{@link Serpentine}: in which order a thread goes through what it has in registers.
+ *   <li>{@link Simplify}: with what conditions say, too.
  *   <li>{@link VectorAccesses}: vectorized loops become vector loads and stores where alignment is
  *       certain, and copies element by element elsewhere. Last, when offsets are final.
+ *   <li>{@link TrustedTables}: drops bounds that have served, of two grids that are one.
  * </ol>
  */
 public final class SimtLowering {
@@ -75,8 +77,9 @@ public final class SimtLowering {
     PrimFunc loops = listener.tell("LastBlocks", LastBlocks.apply(plain));
     PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
     listener.tell("PipelineLoops", pipelined);
-    PrimFunc apart =
-        pipelined.withBody(new ThreadBarriers().in(ItemBarriers.apply(pipelined.body())));
+    PrimFunc meeting = pipelined.withBody(ItemBarriers.apply(pipelined.body()));
+    listener.tell("ItemBarriers", meeting);
+    PrimFunc apart = meeting.withBody(new ThreadBarriers().in(meeting.body()));
     listener.tell("ThreadBarriers", apart);
     ThreadIndices indices = ThreadIndices.of(program.name(), apart.body());
     Kernel kernel =
@@ -89,10 +92,11 @@ public final class SimtLowering {
             loops.attrs());
     kernel = listener.tell("ThreadIndices", kernel);
     kernel = kernel.withBody(hoistShared(PrivateLocals.apply(kernel.body())));
-    kernel = kernel.withBody(Serpentine.apply(kernel.body()));
-    kernel = Simplify.kernel(listener.tell("PrivateLocals", kernel));
+    listener.tell("PrivateLocals", kernel);
+    kernel = listener.tell("Serpentine", kernel.withBody(Serpentine.apply(kernel.body())));
+    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
     kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
-    return listener.tell("VectorAccesses", TrustedTables.apply(kernel));
+    return TrustedTables.apply(listener.tell("VectorAccesses", kernel), listener);
   }
 
   /** Loops over items that blocks draw, by the first thread of each. */

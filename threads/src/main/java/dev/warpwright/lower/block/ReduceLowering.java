@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -11,6 +11,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -14,6 +14,12 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.RowVectors;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;

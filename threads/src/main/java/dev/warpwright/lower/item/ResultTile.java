@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.item;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -9,6 +9,10 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.List;
 import java.util.Locale;

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -16,6 +16,10 @@ import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MmaInstruction;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;

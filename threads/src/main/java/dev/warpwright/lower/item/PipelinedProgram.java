@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.item;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -8,6 +8,8 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;

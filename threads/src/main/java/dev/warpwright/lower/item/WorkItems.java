@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.item;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
@@ -20,6 +20,7 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -10,6 +10,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.MmaInstruction;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.item;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -12,6 +12,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;

@@ -1,0 +1,8 @@
+/**
+ * Blocks whose threads all go from tile to tile in shared memory: where buffers lie, where barriers
+ * stand, and what becomes of their products and reductions.
+ */
+@NullMarked
+package dev.warpwright.lower.block;
+
+import org.jspecify.annotations.NullMarked;
