@@ -5,6 +5,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.pass.Barriers;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.IdentityHashMap;

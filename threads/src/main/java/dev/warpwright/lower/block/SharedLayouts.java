@@ -6,6 +6,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.CopyLowering;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

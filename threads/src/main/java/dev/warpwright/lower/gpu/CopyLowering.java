@@ -37,7 +37,7 @@ public final class CopyLowering {
   }
 
   /** Whether a copy is to go on behind its statement, until {@code cp.async.wait}. */
-  static boolean isAsynchronous(Stmt s) {
+  public static boolean isAsynchronous(Stmt s) {
     return s instanceof Stmt.TileCopy copy && ASYNC.equals(copy.attrs().getString("by"));
   }
 
