@@ -276,8 +276,7 @@ final class ExecutorStation {
   }
 
   private static FleetHost.Device device(FleetBatch batch) {
-    return new FleetHost.Device(
-        new Environment(batch.target(), "", "", "", ""), batch.sms());
+    return new FleetHost.Device(new Environment(batch.target(), "", "", "", ""), batch.sms());
   }
 
   private Candidate candidate(FleetBatch batch, FleetHost.Device device, int index) {

@@ -403,10 +403,7 @@ final class FleetDesk {
       }
     }
     return counts.entrySet().stream()
-        .map(
-            e ->
-                new Fleet.Kind(
-                    e.getKey().environment(), e.getKey().sms(), e.getValue()))
+        .map(e -> new Fleet.Kind(e.getKey().environment(), e.getKey().sms(), e.getValue()))
         .toList();
   }
 

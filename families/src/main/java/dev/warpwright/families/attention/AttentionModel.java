@@ -119,8 +119,7 @@ public final class AttentionModel {
             * attention.headSize()
             * attention.type().bytes();
     // An SM with more blocks than others is the last, and one without any asks for nothing.
-    double balance =
-        blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
+    double balance = blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
     double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
     double wanted = device.dramGBs() * 1e9 / device.sms() * WAIT_MICROS * 1e-6;
     double together = Math.min(resident, Math.ceil((double) blocks / device.sms()));

@@ -342,7 +342,12 @@ public final class NetworkBuilder {
   private void attend(Attend node) {
     AttendStages attention =
         new AttendStages(
-            node, features(node.q()), features(node.k()), features(node.v()), body.rowsVar, body::fresh);
+            node,
+            features(node.q()),
+            features(node.k()),
+            features(node.v()),
+            body.rowsVar,
+            body::fresh);
     AttendStages.Result result = attention.add();
     body.tensors.addAll(attention.tensors());
     body.stages.addAll(attention.stages());
@@ -376,8 +381,7 @@ public final class NetworkBuilder {
     if (blocks != null) {
       Tensor input = features(node.input());
       body.apart(
-          node.output(),
-          (row, col) -> FunctionBody.elsewhere(input, row, blocks.source(col)));
+          node.output(), (row, col) -> FunctionBody.elsewhere(input, row, blocks.source(col)));
       return;
     }
     if (ones > Integer.MAX_VALUE) {

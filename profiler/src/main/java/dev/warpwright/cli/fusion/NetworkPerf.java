@@ -176,7 +176,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       double sustained = result.times().sustained();
       progress.say(
           String.format(
-              Locale.ROOT, "  %s: %.2f us in bursts", result.name(), result.times().micros())
+                  Locale.ROOT, "  %s: %.2f us in bursts", result.name(), result.times().micros())
               + (Double.isNaN(sustained)
                   ? ""
                   : String.format(Locale.ROOT, ", %.2f without rest", sustained)));
