@@ -122,7 +122,7 @@ class TiledNetworkTest {
         new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_90A), Precision.F32)) {
       CompiledKernel kernel = model.program(1 << 20).kernels().getFirst();
       assertThat(IrPrinter.text(kernel.kernel())).isEqualTo(first);
-      assertThat(kernel.why()).contains("each of 32 threads multiplies 8 columns at a time");
+      assertThat(kernel.why()).contains("each of 256 threads multiplies 8 columns at a time");
       assertThat(model.program(1000).kernels().getFirst().why()).doesNotContain("multiplies");
     }
   }

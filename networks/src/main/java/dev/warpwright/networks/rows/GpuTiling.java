@@ -14,8 +14,7 @@ import java.util.List;
  *
  * @param rows rows of a block's tile
  * @param threads in a block
- * @param depth columns of a weight that are in shared memory at once; a block of one warp reads
- *     weights through L1 instead
+ * @param depth columns of a weight that are in shared memory at once
  * @param columns of the tile that a thread computes by fma from what it has read of shared memory
  *     once, so that reading does not take longer than computing; 0: columns side by side over the
  *     block's threads
@@ -36,13 +35,7 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
   /** Columns that a thread reads at once. */
   private static final int VECTOR = 4;
 
-  private static final int[] THREADS_OF_TILES = {GpuTarget.WARP_SIZE, 256, 128, 64};
-
-  /**
-   * Of an SM, what blocks of one warp leave of its L1 for weights, so that all layers stay there.
-   */
-  private static final long WEIGHTS_IN_L1 = 96 * 1024;
-
+  private static final int[] THREADS_OF_TILES = {256, 128, 64};
   private static final int MOST_ROWS = 512;
   private static final int DEPTH = 64;
 
@@ -62,19 +55,15 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
    *
    * <p>Shared memory delivers 32 words a cycle, in which 128 products are computed: a thread with 8
    * × 8 elements waits for their 16 words as long as it multiplies, one with 16 × 8 three quarters
-   * of it, but has no registers left to read ahead. A block of one warp waits for no other, but
-   * weights must stay in L1. Otherwise many rows a block read weights seldom. On an H200, 64 × 4,
-   * 2²⁰ rows: 8 × 8 by 256, 128 and 64 threads took 863, 1045 and 1140 us, 16 × 8 by 128 threads
-   * 1283 us (docs/benchmarks/2026-11-23-every-way.md), 8 × 8 by one warp as written by hand 732 us.
+   * of it, but has no registers left to read ahead. Many rows a block read weights seldom. On an
+   * H200, 64 × 4, 2²⁰ rows: 8 × 8 by 256, 128 and 64 threads took 863, 1045 and 1140 us, 16 × 8 by
+   * 128 threads 1283 us (docs/benchmarks/2026-11-23-every-way.md).
    */
   public static List<GpuTiling> tiles(StageGroup group, GpuTarget target) {
     long columns = Math.max(16, group.liveColumns());
     List<GpuTiling> list = new ArrayList<>();
     for (int[] tile : TILES) {
       for (int threads : THREADS_OF_TILES) {
-        if (threads == GpuTarget.WARP_SIZE && weightBytes(group) > WEIGHTS_IN_L1) {
-          continue;
-        }
         long rows = Long.highestOneBit((long) tile[0] * tile[1] * threads / columns);
         GpuTiling tiling = new GpuTiling((int) rows, threads, DEPTH, tile[1]);
         if (rows >= tile[0] && rows <= MOST_ROWS && !list.contains(tiling)) {
@@ -88,21 +77,11 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
     return list;
   }
 
-  private static long weightBytes(StageGroup group) {
-    return group.products().stream().mapToLong(p -> p.n() * p.k() * Float.BYTES).sum();
-  }
-
-  /** Whether a block is one warp, whose weights come from L1 rather than from shared memory. */
-  public boolean isOneWarp() {
-    return threads == GpuTarget.WARP_SIZE;
-  }
-
   /** Blocks on an SM, as registers and shared memory allow. */
   private long blocks(StageGroup group, GpuTarget target) {
     long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     long pitch = widest + 4;
-    long slice = isOneWarp() ? 0 : Math.min(depth, widest);
-    long bytes = (rows + slice) * pitch * Float.BYTES;
+    long bytes = (rows + Math.min(depth, widest)) * pitch * Float.BYTES;
     return Math.min(minBlocks(group), target.sharedPerSm() / (bytes + SHARED_OF_BLOCK));
   }
 
@@ -254,9 +233,6 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
 
   /** Columns of the weight to hold at once: at most {@link #depth}, a divisor of K. */
   long depthOf(Matmul product) {
-    if (isOneWarp()) {
-      return product.k();
-    }
     for (long d = Math.min(depth, product.k()); d > 16; d -= 16) {
       if (product.k() % d == 0 && d % 16 == 0) {
         return d;

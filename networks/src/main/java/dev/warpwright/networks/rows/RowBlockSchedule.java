@@ -54,7 +54,7 @@ public final class RowBlockSchedule {
     script.gather(rows);
     script.scopes(true);
     for (Matmul product : group.products()) {
-      script.sliceWeights(product, tiling.depthOf(product), !tiling.isOneWarp());
+      script.stageWeights(product, tiling.depthOf(product));
     }
     // Last, because until it is in place every buffer is still shared by all rows.
     script.schedule.bind(rows, ThreadAxis.BLOCK_X);
@@ -195,12 +195,8 @@ public final class RowBlockSchedule {
     }
   }
 
-  /**
-   * Accumulates slice by slice of the weight.
-   *
-   * @param staged whether slices come through shared memory; otherwise from L1
-   */
-  private void sliceWeights(Matmul product, long depth, boolean staged) {
+  /** Brings slices of the weight through shared memory and accumulates slice by slice. */
+  private void stageWeights(Matmul product, long depth) {
     BlockRef block = schedule.block(product.block());
     List<LoopRef> loops = schedule.loops(block);
     LoopRef k = loops.getLast();
@@ -208,12 +204,10 @@ public final class RowBlockSchedule {
     LoopRef row = loops.get(loops.size() - 3);
     Schedule.Halves halves = schedule.split(k, depth);
     schedule.reorder(halves.outer(), row, col, halves.inner());
-    if (staged) {
-      BlockRef copy =
-          schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
-      schedule.computeAt(copy, halves.outer());
-      schedule.compact(schedule.buffer(copy.name()));
-    }
+    BlockRef staged =
+        schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
+    schedule.computeAt(staged, halves.outer());
+    schedule.compact(schedule.buffer(staged.name()));
     schedule.decomposeReduction(block, halves.outer());
   }
 

@@ -380,8 +380,8 @@ final class MmaLowering {
   }
 
   /**
-   * {@code vec} neighbouring columns of B at depth k, in one access where they are contiguous,
-   * aligned and of the right type.
+   * {@code vec} neighbouring columns of B at depth k, in one access where they are contiguous and
+   * of the right type.
    */
   private static Stmt loadRun(Stmt.TileMma mma, Buffer b, Expr s, int vec, Expr col, Expr k) {
     Buffer from = mma.b().buffer();
@@ -389,9 +389,7 @@ final class MmaLowering {
     long pitch = from.layout() == null ? from.extent(1) : from.layout().offset(1, 0);
     if (!mma.transposeB()
         && from.dtype() == DType.F32
-        && (from.scope() == Scope.SHARED || from.scope() == Scope.GLOBAL)
-        && from.alignment() >= vec * DType.F32.bytes()
-        && CopyLowering.multipleOf(mma.b().ranges().getLast().min(), vec)
+        && from.scope() == Scope.SHARED
         && pitch % vec == 0
         && Long.bitCount(vec) == 1
         && vec <= 4) {
