@@ -15,14 +15,20 @@ class GrowthTest {
   private final Growth growth =
       new Growth(Path.of("..", "models", "digits-relu-128-64", "model.onnx"));
 
-  /** What 5000 calls may leave: less than an array or a workspace each, by far. */
+  /**
+   * What 5000 calls may leave: less than an array or a workspace each, by far. What the JVM and
+   * tests before this one do meanwhile is left once; what calls leave is left every time.
+   */
   @Test
   void callsLeaveNothing() {
     growth.calls(300);
-    Growth.Memory before = Growth.memory();
-    growth.calls(5_000);
-    Growth.Memory after = Growth.memory();
-    assertThat(after.heap() - before.heap()).as("KiB of heap").isLessThan(80);
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 3 && least >= 80; i++) {
+      Growth.Memory before = Growth.memory();
+      growth.calls(5_000);
+      least = Math.min(least, Growth.memory().heap() - before.heap());
+    }
+    assertThat(least).as("KiB of heap").isLessThan(80);
   }
 
   /** A model's classes alone are more than the bound: 10 of them must be gone again. */
