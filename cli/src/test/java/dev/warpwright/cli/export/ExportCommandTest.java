@@ -161,7 +161,7 @@ final class ExportCommandTest {
     assertThat(Files.readString(folder.resolve("kernel.cuh")))
         .startsWith(
             "// C[4096, 4096] = A[4096, 4096] * transposed B[4096, 4096] in bf16, row-major;"
-                + " tuned for this product.\n")
+                + " tuned for this GEMM.\n")
         .contains("constexpr int kM = 4096;", "wgmma", "static const int kOrder[] = {");
     assertThat(Files.readString(folder.resolve("trace.json"))).contains("\"op\"");
   }

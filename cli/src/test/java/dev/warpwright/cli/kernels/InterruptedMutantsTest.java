@@ -56,8 +56,8 @@ final class InterruptedMutantsTest {
     try {
       long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
       while (process.isAlive()
-          && !Files.readString(log, StandardCharsets.UTF_8).contains("mistakes into quick")) {
-        assertThat(System.nanoTime()).as("it plants mistakes").isLessThan(end);
+          && !Files.readString(log, StandardCharsets.UTF_8).contains("mutants of quick")) {
+        assertThat(System.nanoTime()).as("it makes mutants").isLessThan(end);
         TimeUnit.MILLISECONDS.sleep(50);
       }
       new ProcessBuilder("kill", "-TERM", Long.toString(process.pid())).start().waitFor();
