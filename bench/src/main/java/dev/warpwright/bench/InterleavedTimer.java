@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Times implementations in turn, round by round, so that a change of clock or a busy neighbour meets all
- * of them. Before each turn everybody's worker threads have time to fall asleep: some libraries let
- * theirs spin for milliseconds, on cores that the next implementation needs.
+ * Times implementations in turn, round by round, so that a change of clock or a busy neighbour
+ * meets all of them. Before each turn everybody's worker threads have time to fall asleep: some
+ * libraries let theirs spin for milliseconds, on cores that the next implementation needs.
  */
 public final class InterleavedTimer {
   private static final long TURN_NANOS = 15_000_000;

@@ -50,17 +50,19 @@ final class Networks {
       for (int i = 0; i < input.length; i++) {
         input[i] = given[i % given.length];
       }
-      Path peer = models.resolve(twin).resolve("model.onnx");
+      Path baseline = models.resolve(twin).resolve("model.onnx");
       double[] reference = reference(model, input, rows);
       // The twin has other weights, so other results.
-      double[] baselineReference = bf16 ? reference(Warpwright.load(baseline), input, rows) : reference;
+      double[] baselineReference =
+          bf16 ? reference(Warpwright.load(baseline), input, rows) : reference;
       int outputs = reference.length / rows;
       return new Workload(
           "networks",
           name + ", batch " + rows,
           0,
           List.of(
-              ours(model, input, rows, reference, bf16 ? 2e-2 : Implementation.F32_TOLERANCE, false),
+              ours(
+                  model, input, rows, reference, bf16 ? 2e-2 : Implementation.F32_TOLERANCE, false),
               new OnnxBaseline(
                       Files.readAllBytes(baseline),
                       threads,

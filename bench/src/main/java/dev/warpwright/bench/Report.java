@@ -32,7 +32,11 @@ final class Report {
 
   /** One implementation's line; ratios are its time over ours. */
   void line(
-      Workload workload, int implementation, double error, InterleavedTimer.Time time, double ours) {
+      Workload workload,
+      int implementation,
+      double error,
+      InterleavedTimer.Time time,
+      double ours) {
     String by = workload.implementations().get(implementation).name();
     double ratio = time.micros() / ours;
     double gflops = workload.flops() / time.micros() / 1e3;

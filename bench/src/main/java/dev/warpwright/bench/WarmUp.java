@@ -8,8 +8,9 @@ import java.util.Locale;
 /**
  * From the first call on, in a process of its own: how long until the calls run at 90 % of their
  * final speed. Prints the milliseconds of loading and compiling, those of the first call, the
- * microseconds of a call in the end, and the seconds until then. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
- * {@code rows} (for {@code gemm} the size), {@code seconds}, {@code prepared} (true: after {@link
+ * microseconds of a call in the end, and the seconds until then. Arguments: {@code models}, {@code
+ * name} of a model, or {@code mlp} or {@code gemm}, {@code rows} (for {@code gemm} the size),
+ * {@code seconds}, {@code prepared} (true: after {@link
  * dev.warpwright.compiler.CompiledModel#prepare}).
  *
  * <p>Time is cut into windows; the answer is the beginning of the first one that is as fast as 90 %
