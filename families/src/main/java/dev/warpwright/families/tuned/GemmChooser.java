@@ -21,10 +21,15 @@ import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -44,6 +49,9 @@ import org.jspecify.annotations.Nullable;
 public final class GemmChooser {
   /** So many of the model's best choices are compiled, and then so many of its smallest ones. */
   private static final int BEST = 16;
+
+  /** After so many of the best that failed, others than those like them are tried first. */
+  private static final int ALIKE = 4;
 
   private static final int SMALLEST = 8;
 
@@ -246,11 +254,17 @@ public final class GemmChooser {
     long start = System.nanoTime();
     for (Turn turn : turns(workload, untuned)) {
       int tries = turn.tries();
-      Iterable<TunedGemm.Recorded> choices = turn.choices().get()::iterator;
-      for (TunedGemm.Recorded choice : choices) {
+      Iterator<TunedGemm.Recorded> choices = turn.choices().get().iterator();
+      Map<Point, Integer> spilled = new HashMap<>();
+      Deque<TunedGemm.Recorded> later = new ArrayDeque<>();
+      while (tries > 0 && (choices.hasNext() || !later.isEmpty())) {
+        boolean first = choices.hasNext();
+        TunedGemm.Recorded choice = first ? choices.next() : later.remove();
         Candidate candidate = choice.gemm().candidate();
-        if (tries == 0) {
-          break;
+        Point alike = GemmRanking.alike(candidate.point());
+        if (first && turn.tries() == BEST && spilled.getOrDefault(alike, 0) >= ALIKE) {
+          later.add(choice);
+          continue;
         }
         if (useless.contains(candidate.point())
             || kin.contains(GemmRanking.kin(candidate.point()))) {
@@ -266,6 +280,7 @@ public final class GemmChooser {
         }
         if (!runs(problem.get().reason())) {
           kin.add(GemmRanking.kin(candidate.point()));
+          spilled.merge(alike, 1, Integer::sum);
         }
         failures.add(problem.get());
         Duration taken = Duration.ofNanos(System.nanoTime() - start);

@@ -28,6 +28,9 @@ final class GemmRanking {
   /** Decisions that hardly change a thread's code: where one point spills, the others do too. */
   private static final Set<String> INDIFFERENT = Set.of("order", "stages", "resident", "panel");
 
+  /** Decisions that say how many registers a thread may have, and what it needs beside its tile. */
+  private static final Set<String> OF_A_KIND = Set.of("sketch", "consumers", "minBlocks", "warps");
+
   private static final Comparator<Candidate> FASTER =
       Comparator.comparingDouble(candidate -> candidate.features().predictedUs());
 
@@ -76,6 +79,11 @@ final class GemmRanking {
       }
     }
     return best;
+  }
+
+  /** What points have in common that differ by tiles, copies and order: often all of them spill. */
+  static Point alike(Point point) {
+    return new Point(point.choices().stream().filter(c -> OF_A_KIND.contains(c.name())).toList());
   }
 
   /** What points have in common whose threads' code is nearly the same. */

@@ -247,6 +247,41 @@ final class GemmChooserTest {
         Instant.EPOCH);
   }
 
+  /** Large tiles of one kind may all spill; sixteen of them are no reason for the smallest. */
+  @Test
+  void whereTheBestOfAKindSpillAnotherKindIsTried() {
+    GpuTarget target = GpuTarget.SM_90A;
+    GemmWorkload ragged = GemmWorkload.of(313, 576, 18672, DType.F16, GemmWorkload.Layout.TN);
+    KernelCheck check =
+        new KernelCheck() {
+          @Override
+          public String identity() {
+            return "a";
+          }
+
+          @Override
+          public Optional<Outcome.Failed> problem(Kernel kernel, String source, GpuTarget of) {
+            return kernel.attrs().getLong("minBlocks", 1) > 1
+                ? Optional.of(SPILL)
+                : Optional.empty();
+          }
+        };
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      TunedGemm chosen =
+          new GemmChooser(
+                  new GemmChooser.Where(target, null, 132),
+                  database,
+                  Optional.of(check),
+                  new RejectedKernels(folder))
+              .choose(ragged);
+      List<Candidate> ranking = GemmRanking.of(GemmSpace.of(ragged, target, 132));
+      assertThat(ranking.getFirst().point().option("minBlocks")).isEqualTo("2");
+      assertThat(chosen.candidate().point().option("minBlocks")).isEqualTo("1");
+      assertThat(chosen.candidate().features().predictedUs())
+          .isLessThan(2 * ranking.getFirst().features().predictedUs());
+    }
+  }
+
   /** As 'perf mlp --db FILE' asks for GEMMs of layers, and 'perf mlp --untuned'. */
   @Test
   void recordsOfAFileAreUsedUnlessNothingMayBeKnown() {
