@@ -14,7 +14,7 @@ import java.util.Map;
 
 /**
  * Prints the arguments of intrinsics. Operands of warpgroup products become descriptors, tiles of
- * bulk copies a tensor map and coordinates; all others are printed as they are.
+ * TMA copies a tensor map and coordinates; all others are printed as they are.
  */
 final class HopperArguments {
   private final ExprPrinter exprs;

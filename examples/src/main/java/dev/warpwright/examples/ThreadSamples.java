@@ -22,7 +22,7 @@ final class ThreadSamples {
     threads();
   }
 
-  /** Products of threads through shared memory. */
+  /** GEMMs by fma through shared memory. */
   private static void sharedTiles() {
     threads(
         "simt-nt",

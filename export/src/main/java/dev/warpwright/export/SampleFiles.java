@@ -30,7 +30,7 @@ final class SampleFiles {
 
   private static final long SEED = 1;
 
-  /** Vector loads and bulk copies of a constant begin at multiples of at most this. */
+  /** Vector loads and TMA copies of a constant begin at multiples of at most this. */
   private static final int ALIGNMENT = 256;
 
   private SampleFiles() {}

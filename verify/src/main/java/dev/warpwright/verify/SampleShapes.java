@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * Other shapes of a workload, which differ from it in tails, stages and divisibility by tiles, but
- * not in what vectors and bulk copies need: powers of two up to 16 that divide an extent divide it
+ * not in what vectors and TMA copies need: powers of two up to 16 that divide an extent divide it
  * there, too, so that the same schedule makes much the same kernel.
  */
 public final class SampleShapes {

@@ -55,7 +55,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
     }
   }
 
-  /** Bytes that rows of bulk copies and vectors are multiples of. */
+  /** Bytes that rows of TMA copies and vectors are multiples of. */
   private static final long ALIGNED = 16;
 
   private static final String ORDER = "order";
@@ -192,7 +192,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
       };
     }
 
-    /** About so much, as far as the kernel's vectors and bulk copies allow. */
+    /** About so much, as far as the kernel's vectors and TMA copies allow. */
     private long ragged(ScalarParam scalar, long about) {
       long multiple = 1;
       for (Buffer buffer : kernel.buffers()) {

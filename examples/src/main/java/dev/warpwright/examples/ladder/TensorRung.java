@@ -36,7 +36,7 @@ public enum TensorRung {
       "GEMMs of warpgroups straight from shared memory, which a producer fills by TMA copies") {
     @Override
     Schedule schedule(PrimFunc matmul, GemmWorkload workload, int sms) {
-      // Only bulk copies go to both blocks of a pair, and they need rows of multiples of 16 bytes.
+      // Only TMA copies go to both blocks of a pair, and they need rows of multiples of 16 bytes.
       boolean pairs = workload.k() % 8 == 0 && workload.m() > 128;
       return Wgmma.schedule(matmul, pairs, sms / 2 * 2);
     }

@@ -9,7 +9,7 @@ import dev.warpwright.schedule.Schedule;
 
 /**
  * Products of warpgroups: the same tiles, larger, with roles. A producer fills the ring of stages
- * by bulk copies, two consumers multiply straight from shared memory, 64 rows each; a block on each
+ * by TMA copies, two consumers multiply straight from shared memory, 64 rows each; a block on each
  * SM goes on to the next tile while its results leave. Pairs of blocks, one above the other, share
  * each tile of B: one copy reaches both.
  */

@@ -241,9 +241,9 @@ public final class Museum {
           Set.of(DEADLOCK));
 
   /**
-   * A loop of one step, whose tile comes by a bulk copy and whose scale a thread writes. The
-   * barrier object counts the bytes and both threads; one of the two expects its bytes only, and
-   * never arrives.
+   * A loop of one step, whose tile comes by a TMA copy and whose scale a thread writes. The barrier
+   * object counts the bytes and both threads; one of the two expects its bytes only, and never
+   * arrives.
    */
   static final Exhibit BYTES_WITHOUT_AN_ARRIVAL =
       new Exhibit(

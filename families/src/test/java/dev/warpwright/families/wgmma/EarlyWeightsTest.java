@@ -82,7 +82,7 @@ class EarlyWeightsTest {
         new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), early, gemm.table()));
   }
 
-  /** Bulk copies in the order of the text before the first wait behind the signal. */
+  /** TMA copies in the order of the text before the first wait behind the signal. */
   private static int loadsBeforeTheWait(Kernel kernel) {
     int[] loads = {0};
     int[] state = {0};

@@ -231,7 +231,7 @@ class HopperGemmTest {
             GemmWorkload.nt(300, 72, 264, DType.F32).with(Precision.TF32),
             new HopperConfig(256, 32, 32, 3, 4, 1, 1, ROW, 0, 1, false)
                 .withDivision(new WorkDivision.Parts(2))),
-        // Threads copy what bulk copies cannot.
+        // Threads copy what TMA copies cannot.
         set(
             GemmWorkload.nt(200, 136, 342, DType.BF16),
             new HopperConfig(128, 72, 64, 3, 2, 1, 1, ROW, 0, 1, false).fromRegisters()),

@@ -362,7 +362,7 @@ public final class NetworkBuilder {
 
   /**
    * Evenly spaced columns are read where they lie, and so are many that come in blocks; others go
-   * through a product with ones.
+   * by a multiplication with ones.
    *
    * @throws UserError if those would be too many
    */

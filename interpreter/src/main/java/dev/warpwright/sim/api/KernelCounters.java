@@ -14,8 +14,8 @@ import java.util.List;
  * @param globalStores of plain stores
  * @param asyncLoads of {@code cp.async}
  * @param asyncStores what {@code cp.async} writes to shared memory
- * @param bulkLoadSectors that bulk copies read, a multicast counted once
- * @param bulkStoreSectors that bulk copies write
+ * @param bulkLoadSectors that TMA copies read, a multicast counted once
+ * @param bulkStoreSectors that TMA copies write
  * @param multicastSectors that reach further blocks of a cluster without another read
  * @param l2ReadSectors that reach the second level
  * @param l2WriteSectors that reach the second level

@@ -302,7 +302,7 @@ public final class Counting {
     l2.write(line, sectors, 0);
   }
 
-  /** A row of a tile that a bulk copy reads or writes. */
+  /** A row of a tile that a TMA copy reads or writes. */
   public void bulk(int slot, long storage, long offset, long bytes, boolean reads, int receivers) {
     long first = base(slot, storage) + offset;
     for (long line = first / LINE; line <= (first + bytes - 1) / LINE; line++) {

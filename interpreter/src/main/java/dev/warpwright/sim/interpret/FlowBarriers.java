@@ -23,11 +23,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Barrier objects and bulk copies in tile programs, where an instance of a role is one process:
- * what pipes become before tiles become threads. A barrier counts arrivals and bytes as on the
- * device, and hands on what those who arrived had done; a bulk copy is over when it is issued, or,
- * where things happen as late as allowed, when somebody waits for its barrier. What only orders
- * threads of an instance is nothing here.
+ * Barrier objects and TMA copies in tile programs, where an instance of a role is one process: what
+ * pipes become before tiles become threads. A barrier counts arrivals and bytes as on the device,
+ * and hands on what those who arrived had done; a TMA copy is over when it is issued, or, where
+ * things happen as late as allowed, when somebody waits for its barrier. What only orders threads
+ * of an instance is nothing here.
  */
 final class FlowBarriers {
   private static final long MAX_BYTES = (1 << 20) - 1;

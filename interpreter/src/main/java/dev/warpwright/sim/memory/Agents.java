@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who access memory: warps, and what works beside them (bulk copies, products of warpgroups).
+ * Those who access memory: warps, and what works beside them (TMA copies, products of warpgroups).
  * Each goes through ticks. An <em>epoch</em> is a tick of an agent of some cluster of blocks, in a
  * {@code long}; 0 is none.
  *

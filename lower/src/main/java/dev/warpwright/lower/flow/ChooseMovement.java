@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * produce ring { tile.copy As <- A[…] }     →  produce ring { tile.copy As <- A[…] [by = "bulk"] }
  * }</pre>
  *
- * <p>Tiles of shared pipes come by bulk copies, in the swizzled panels that warpgroup products
- * read. A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
+ * <p>Tiles of shared pipes come by TMA copies, in the swizzled panels that warpgroup products read.
+ * A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
  * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
  * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
  * the pipe commits them some steps late ({@code lag}). Pipes in registers are filled by guarded
@@ -190,7 +190,7 @@ final class ChooseMovement extends Rewriter {
     return StageCopy.of(copy, ring, (int) threads, can).isAsynchronous() ? ASYNC : REGISTERS;
   }
 
-  /** All threads of a warpgroup copy, where one that starts bulk copies is not enough. */
+  /** All threads of a warpgroup copy, where one that starts TMA copies is not enough. */
   private Role role(Role role) {
     boolean[] copies = {false};
     Walk.statements(

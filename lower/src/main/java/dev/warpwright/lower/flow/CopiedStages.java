@@ -100,7 +100,7 @@ final class CopiedStages {
         : fence;
   }
 
-  /** Tells the consumers of a step; one thread starts the bulk copies that the step has, too. */
+  /** Tells the consumers of a step; one thread starts the TMA copies that the step has, too. */
   private static Stmt filled(
       LoweredPipe lowered, List<Stmt.TileCopy> bulk, Var k, Expr number, Expr step) {
     RingBarriers barriers = lowered.barriers();

@@ -106,7 +106,7 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
     return producers;
   }
 
-  /** Whether all threads of a role fill it, not one that starts bulk copies. */
+  /** Whether all threads of a role fill it, not one that starts TMA copies. */
   boolean isByThreads() {
     return barriers.producers() > 1;
   }

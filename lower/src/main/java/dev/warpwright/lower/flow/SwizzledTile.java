@@ -13,9 +13,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The layout of tiles in shared memory that bulk copies and warpgroup products share: panels of
- * rows of 128, 64 or 32 bytes next to each other, swizzled over that width, as one layout of a
- * matrix or of several one behind the other.
+ * The layout of tiles in shared memory that TMA copies and warpgroup products share: panels of rows
+ * of 128, 64 or 32 bytes next to each other, swizzled over that width, as one layout of a matrix or
+ * of several one behind the other.
  */
 final class SwizzledTile {
   private SwizzledTile() {}

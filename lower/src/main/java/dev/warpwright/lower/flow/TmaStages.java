@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The part of {@link LowerPipes} for stages that one thread fills by bulk copies, panel by panel.
+ * The part of {@link LowerPipes} for stages that one thread fills by TMA copies, panel by panel.
  *
  * <pre>{@code
  * tile.copy As <- A[…] [by = "bulk"]   →   mbarrier.arrive.expect_tx(&full[s], bytes)
@@ -56,7 +56,7 @@ final class TmaStages {
     };
   }
 
-  /** The bulk copies of a tile, panel by panel. */
+  /** The TMA copies of a tile, panel by panel. */
   private static Stmt load(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage) {
     if (!ChooseMovement.BULK.equals(copy.attrs().getString(ChooseMovement.BY))) {
       throw new LoweringException(

@@ -5,7 +5,7 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What compute capability 9.0 brings: the bulk copy engine, clusters, overlapping launches. */
+/** What compute capability 9.0 brings: the TMA copy engine, clusters, overlapping launches. */
 final class HopperItems extends SelfTestItems {
   HopperItems(SelfTestBench bench) {
     super(bench);

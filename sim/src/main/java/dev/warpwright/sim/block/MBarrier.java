@@ -11,7 +11,7 @@ import dev.warpwright.sim.memory.Shadow;
 
 /**
  * A barrier object in shared memory. A phase ends when all arrivals and all bytes of it are in. Its
- * agent's ticks are the phases that have ended: bulk copies of a phase have happened for those who
+ * agent's ticks are the phases that have ended: TMA copies of a phase have happened for those who
  * have seen its end.
  */
 public final class MBarrier {
@@ -67,7 +67,7 @@ public final class MBarrier {
     block.unpublished.add(this);
   }
 
-  /** The fence after which other blocks and bulk copies see the new barrier. */
+  /** The fence after which other blocks and TMA copies see the new barrier. */
   public void publish(long epoch) {
     published = epoch;
   }

@@ -15,7 +15,7 @@ import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.target.MatrixRows;
 
 /**
- * A tile of a matrix in global memory, or of one of several, that bulk copies access; it may reach
+ * A tile of a matrix in global memory, or of one of several, that TMA copies access; it may reach
  * beyond the matrix.
  */
 final class GlobalTileOperand {

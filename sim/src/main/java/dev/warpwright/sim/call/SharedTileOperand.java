@@ -58,7 +58,7 @@ final class SharedTileOperand {
     return new SharedTileOperand(exprs, address, true);
   }
 
-  /** Of a bulk copy, which swizzles by the bits of addresses, wherever it begins. */
+  /** Of a TMA copy, which swizzles by the bits of addresses, wherever it begins. */
   static SharedTileOperand ofCopy(ExprCompiler exprs, Expr.AddressOf address) {
     return new SharedTileOperand(exprs, address, false);
   }

@@ -62,7 +62,7 @@ public final class EarlyWeights {
    * The kernel that begins early.
    *
    * @param constants names of its parameters that no launch writes
-   * @return empty if it has no ring that bulk copies fill in one loop, once a block, or nothing in
+   * @return empty if it has no ring that TMA copies fill in one loop, once a block, or nothing in
    *     it is constant, or all is
    */
   public static Optional<Kernel> of(Kernel kernel, Set<String> constants) {
@@ -169,7 +169,7 @@ public final class EarlyWeights {
     return count[0];
   }
 
-  /** The only loop around bulk copies from global memory; null if it is not gone through once. */
+  /** The only loop around TMA copies from global memory; null if it is not gone through once. */
   private static Stmt.@Nullable For loop(Stmt body) {
     List<Stmt.For> found = new ArrayList<>();
     find(body, false, found);
@@ -199,7 +199,7 @@ public final class EarlyWeights {
     return holds[0];
   }
 
-  /** Whether a statement is, or only consists of, bulk copies from global memory. */
+  /** Whether a statement is, or only consists of, TMA copies from global memory. */
   private static boolean isLoad(Stmt s) {
     return switch (s) {
       case Stmt.For f -> isLoad(f.body());

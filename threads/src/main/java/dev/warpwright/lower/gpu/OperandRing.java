@@ -16,8 +16,8 @@ import java.util.Objects;
 
 /**
  * A tile of an operand in shared memory, as often as the pipeline has stages, in the layout that
- * both bulk copies and warpgroup products know: panels of rows of 128, 64 or 32 bytes, swizzled
- * over that width. Columns beyond the first panel's lie in the next panel.
+ * both TMA copies and warpgroup products know: panels of rows of 128, 64 or 32 bytes, swizzled over
+ * that width. Columns beyond the first panel's lie in the next panel.
  *
  * @param tile the buffer of the tile program
  * @param ring {@code [stages, rows, width]}, or {@code [stages, panels, rows, width]}

@@ -62,7 +62,7 @@ public record RingBarriers(Buffer full, Buffer empty, long stages, int consumers
         HopperIntrinsics.MBARRIER_WAIT, address(empty, stage), Exprs.bitXor(parity, Exprs.i32(1)));
   }
 
-  /** A thread of the producer has done its part, and bulk copies will bring so many bytes. */
+  /** A thread of the producer has done its part, and TMA copies will bring so many bytes. */
   public Stmt expect(Expr stage, long bytes) {
     return Exprs.evaluate(
         HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, address(full, stage), Exprs.i32(bytes));

@@ -22,7 +22,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * @param consumers warpgroups that multiply
  * @param minBlocks blocks of which an SM shall hold so many
  * @param accumulators registers of a consumer thread that hold sums
- * @param copying whether all threads of the producer copy, not one that starts bulk copies
+ * @param copying whether all threads of the producer copy, not one that starts TMA copies
  */
 public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean copying) {
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;

@@ -137,7 +137,7 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
   }
 
   /**
-   * A warpgroup's code that stores it by bulk copies.
+   * A warpgroup's code that stores it by TMA copies.
    *
    * @param consumer the thread among those that hold the tile's fragments
    * @param part the warpgroup among those

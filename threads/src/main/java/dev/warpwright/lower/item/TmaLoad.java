@@ -9,11 +9,11 @@ import dev.warpwright.target.MatrixRows;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Which tiles bulk copies can move, which one thread starts and the copy engine carries out. */
+/** Which tiles TMA copies can move, which one thread starts and the copy engine carries out. */
 public final class TmaLoad {
   private TmaLoad() {}
 
-  /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
+  /** Why TMA copies cannot move between this matrix and shared memory; null if they can. */
   public static @Nullable String refusal(Buffer global) {
     if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
       return global.name() + " is no row-major matrix in global memory";
@@ -36,7 +36,7 @@ public final class TmaLoad {
             MatrixRows.distance(global) * bytes);
   }
 
-  /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */
+  /** Why TMA copies cannot move a tile from shared memory into this matrix; null if they can. */
   public static @Nullable String storeRefusal(Buffer global) {
     String refusal = refusal(global);
     if (refusal != null) {
@@ -49,7 +49,7 @@ public final class TmaLoad {
         : "rows of " + global.name() + " hold " + row + " bytes; bulk stores write whole 16 bytes";
   }
 
-  /** Whether only the alignment of its rows keeps a matrix from bulk copies. */
+  /** Whether only the alignment of its rows keeps a matrix from TMA copies. */
   public static boolean isUnaligned(Buffer global) {
     return global.scope() == Scope.GLOBAL
         && global.rank() >= 2

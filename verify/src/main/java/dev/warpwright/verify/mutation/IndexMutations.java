@@ -334,7 +334,7 @@ final class IndexMutations {
 
   /**
    * One access by threads finds its element where a narrower swizzle would have put it, while all
-   * others keep to the buffer's. Bulk copies and wgmma take the layout as a whole: for them, {@link
+   * others keep to the buffer's. TMA copies and wgmma take the layout as a whole: for them, {@link
    * #swizzled} is the mistake.
    */
   private static List<Stmt> swizzledAccess(Stmt s) {
