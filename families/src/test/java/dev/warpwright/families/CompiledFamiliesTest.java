@@ -120,6 +120,20 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(968, 1376, 2616, DType.BF16),
                 new HopperConfig(128, 176, 64, 3, 2, 1, 1, ORDER, 0, 1, false)
                     .withDivision(new WorkDivision.Parts(2)))),
+        // Sums of other parts beside 80 of a thread's own, of 128 registers; and beside 200 of 232.
+        set(
+            "equal shares, two blocks an SM, threads copy",
+            HopperGemm.schedule(
+                GemmWorkload.of(313, 576, 18672, DType.F16, Layout.TN),
+                new HopperConfig(64, 160, 64, 3, 1, 1, 1, ORDER, 264, 2, false)
+                    .withDivision(new WorkDivision.Stream(0)))),
+        set(
+            "four blocks a tile of 256 by 200, threads copy",
+            HopperGemm.schedule(
+                GemmWorkload.nt(768, 2200, 9052, DType.F16),
+                new HopperConfig(256, 200, 64, 3, 2, 1, 1, ORDER, 132, 1, false)
+                    .fromRegisters()
+                    .withDivision(new WorkDivision.Parts(4)))),
         set(
             "mma.sync",
             AmpereGemm.schedule(

@@ -50,6 +50,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   /** What ptxas asks for beside the sums (its message C7602). */
   private static final int OTHER_REGISTERS = 26;
 
+  /** What a consumer needs beside its sums where it adds those of other parts, a few at a time. */
+  private static final int DIVIDED_REGISTERS = 48;
+
   /** What a consumer needs beside all of its sums, where others copy. */
   private static final int CONSUMER_REGISTERS = 40;
 
@@ -119,7 +122,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
         c.consumers() == 1
             ? each
             : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
-    int others = c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS;
+    boolean divided = !(c.division() instanceof WorkDivision.Whole);
+    int others =
+        divided ? DIVIDED_REGISTERS : c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS;
     if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
       throw new Rejected(
           "registers",

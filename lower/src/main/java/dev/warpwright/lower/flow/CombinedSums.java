@@ -90,6 +90,7 @@ final class CombinedSums {
             sums,
             team.groups(),
             WarpgroupInstruction.THREADS,
+            team.registers(),
             StagedStore::barrier);
     parts = all;
     registers.addAll(all.registers());

@@ -189,19 +189,21 @@ final class LowerTiles {
       throw new LoweringException("role " + role.name() + " is no warpgroups, but computes");
     }
     int groups = role.instances() * LoweredPipe.groups(role);
+    int minBlocks = (int) Math.max(1, func.attrs().getLong("minBlocks", 1));
     if (copying.isEmpty()) {
       threads = groups * WarpgroupInstruction.THREADS;
       boolean one = groups == 1;
       Expr group = one ? Exprs.i32(0) : Exprs.div(tid, WarpgroupInstruction.THREADS);
-      return computing(role, tid, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
+      int registers = WarpRoles.launchRegisters(threads * minBlocks);
+      Expr inGroup = one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS);
+      return computing(role, tid, group, inGroup, registers);
     }
     Role producer = copying.getFirst();
     boolean all = !isOfOneThread(producer);
-    long minBlocks = Math.max(1, func.attrs().getLong("minBlocks", 1));
     WarpRoles branch =
         new WarpRoles(
             groups,
-            (int) minBlocks,
+            minBlocks,
             RoleCode.registers(
                 role.body(), LoweredPipe.groups(role) * WarpgroupInstruction.THREADS),
             all);
@@ -210,7 +212,13 @@ final class LowerTiles {
         tid,
         all ? allThreads(producer, branch) : oneThread(producer),
         cluster.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY,
-        thread -> computing(role, thread, branch.group(thread), branch.inGroup(thread)));
+        thread ->
+            computing(
+                role,
+                thread,
+                branch.group(thread),
+                branch.inGroup(thread),
+                branch.consumerRegisters()));
   }
 
   private Stmt allThreads(Role role, WarpRoles branch) {
@@ -247,14 +255,15 @@ final class LowerTiles {
    * @param thread the thread among them
    * @param group its warpgroup
    * @param inGroup its number there
+   * @param registers of 32 bits that a thread has
    */
-  private Stmt computing(Role role, Var thread, Expr group, Expr inGroup) {
+  private Stmt computing(Role role, Var thread, Expr group, Expr inGroup, int registers) {
     Var number = Var.index("thread");
     Var instance = role.instance() == null ? Var.index("group") : role.instance();
     int groups = LoweredPipe.groups(role);
     RoleCode.Team team =
         new RoleCode.Team(
-            role.instances(), groups, instance, groups == 1 ? number : thread, number);
+            role.instances(), groups, instance, groups == 1 ? number : thread, number, registers);
     RoleCode code = new RoleCode(role.body(), team, rings, cluster, func);
     Stmt body = code.lowered(role.body());
     shared.addAll(code.shared());

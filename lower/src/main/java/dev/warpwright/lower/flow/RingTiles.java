@@ -29,6 +29,7 @@ import dev.warpwright.lower.item.ResultTile;
 import dev.warpwright.lower.item.WorkItems;
 import dev.warpwright.lower.pass.GridLoops;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
@@ -367,6 +368,7 @@ final class RingTiles {
             code.registers(combine.sums()),
             1,
             code.threads(),
+            GpuTarget.REGISTERS_PER_THREAD,
             group -> Exprs.evaluate(Intrinsics.SYNC_THREADS));
     parts = all;
     WorkItems.Part part = new WorkItems.Part(combine.slot(), combine.part(), combine.parts());

@@ -71,8 +71,9 @@ final class RoleCode {
    * @param group the number of the warpgroup among all of the role
    * @param member the thread in its instance
    * @param thread the thread in its warpgroup
+   * @param registers of 32 bits that a thread has
    */
-  record Team(int instances, int groups, Expr group, Var member, Expr thread) {
+  record Team(int instances, int groups, Expr group, Var member, Expr thread, int registers) {
     Team {
       if (instances > 1 && groups > 1) {
         throw new LoweringException("several instances of several warpgroups each");

@@ -70,17 +70,25 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
 
   /** Registers that a launch with these bounds gives each thread. */
   private int entryRegisters() {
-    int each = GpuTarget.REGISTERS_PER_SM / (threads() * minBlocks) / 8 * 8;
-    return Math.min(each, 256);
+    return launchRegisters(threads() * minBlocks);
+  }
+
+  /** Registers of 32 bits that each of an SM's threads gets at launch. */
+  public static int launchRegisters(int threads) {
+    return Math.min(GpuTarget.REGISTERS_PER_SM / threads / 8 * 8, 256);
   }
 
   /**
    * Registers of a consumer thread, once the producer has given its own back: never fewer than a
    * launch gives it, which is also why the producer keeps no more than that. (ptxas refuses a
-   * program that lowers to more registers than any of its threads has, C7406.)
+   * program that lowers to more registers than any of its threads has, C7406.) A single consumer
+   * keeps what the launch gives it.
    */
-  private int consumerRegisters() {
+  public int consumerRegisters() {
     int entry = entryRegisters();
+    if (single()) {
+      return entry;
+    }
     int pool = entry * (consumers + 1);
     int each = entry;
     for (int choice : copying ? COPYING_REGISTERS : PRODUCER_REGISTERS) {

@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  * @param sums registers of a thread
  * @param groups of threads in a block, which hold rows of a tile and combine them by themselves
  * @param threads of a group
+ * @param chunk registers of other parts that a thread adds up at once, beside its sums
  */
 public record PartialSums(
     Division division,
@@ -55,6 +56,7 @@ public record PartialSums(
     Buffer sums,
     int groups,
     int threads,
+    int chunk,
     Function<Expr, Stmt> barrier) {
   /** Names of the parameters. */
   static final String COUNTERS = "counters";
@@ -62,8 +64,11 @@ public record PartialSums(
   /** Bytes of an access. */
   private static final int ACCESS = 16;
 
-  /** Registers that are read at once. */
-  private static final int CHUNK = 32;
+  /** Registers that are read at once, where a thread has them. */
+  private static final int[] CHUNKS = {32, 16, 8};
+
+  /** Registers of 32 bits that a thread needs beside its sums and those of other parts. */
+  private static final int OTHER_REGISTERS = 42;
 
   /**
    * What parts there are.
@@ -110,10 +115,16 @@ public record PartialSums(
    *
    * @param sums registers of a thread that hold the sums of the tile's product
    * @param groups of threads in a block
+   * @param registers of 32 bits that a thread has: what is read at once must not make it spill
    * @param barrier of a group, given its number
    */
   public static PartialSums of(
-      Division division, Buffer sums, int groups, int threads, Function<Expr, Stmt> barrier) {
+      Division division,
+      Buffer sums,
+      int groups,
+      int threads,
+      int registers,
+      Function<Expr, Stmt> barrier) {
     if (sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
       throw new LoweringException(
           "work is divided, but a thread's sums " + sums.name() + " are no multiple of 16 bytes");
@@ -133,7 +144,20 @@ public record PartialSums(
         sums,
         groups,
         threads,
+        chunk(sums, registers),
         barrier);
+  }
+
+  /** The most registers of other parts that fit, 8 where none do. */
+  private static int chunk(Buffer sums, int registers) {
+    int words = Math.max(1, sums.dtype().bytes() / 4);
+    int chunk = CHUNKS[0];
+    for (int i = 1;
+        i < CHUNKS.length && (sums.extent(0) + chunk) * words + OTHER_REGISTERS > registers;
+        i++) {
+      chunk = CHUNKS[i];
+    }
+    return chunk;
   }
 
   private int lanes() {
@@ -257,21 +281,21 @@ public record PartialSums(
    */
   private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread) {
     List<Stmt> stmts = new ArrayList<>();
-    for (long begin = 0; begin < sums.extent(0); begin += CHUNK) {
-      stmts.add(inOrder(part, cell, thread, begin, Math.min(CHUNK, sums.extent(0) - begin)));
+    for (long begin = 0; begin < sums.extent(0); begin += chunk) {
+      stmts.add(inOrder(part, cell, thread, begin, Math.min(chunk, sums.extent(0) - begin)));
     }
     return Stmts.seq(stmts);
   }
 
   /** The same for some registers. */
-  private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread, long begin, long chunk) {
+  private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread, long begin, long width) {
     long from = begin / lanes();
-    Buffer earlier = Buffer.of("earlier", sums.dtype(), Scope.LOCAL, chunk);
+    Buffer earlier = Buffer.of("earlier", sums.dtype(), Scope.LOCAL, width);
     Stmt zero =
         Stmts.loop(
             ForKind.UNROLLED,
             "r",
-            chunk,
+            width,
             r -> new Stmt.Store(earlier, List.of(r), Exprs.zero(Type.of(sums.dtype()))));
     Stmt before =
         parts(
@@ -279,7 +303,7 @@ public record PartialSums(
             cell,
             Exprs.i32(0),
             part.number(),
-            chunk,
+            width,
             at ->
                 r ->
                     read(
@@ -291,7 +315,7 @@ public record PartialSums(
         Stmts.loop(
             ForKind.UNROLLED,
             "r",
-            chunk,
+            width,
             r -> {
               Expr index = Exprs.add(r, begin);
               Expr all = Exprs.add(new Expr.Load(earlier, List.of(r)), load(index));
@@ -304,7 +328,7 @@ public record PartialSums(
             cell,
             next,
             Exprs.sub(part.count(), next),
-            chunk,
+            width,
             at ->
                 r ->
                     read(
@@ -321,11 +345,11 @@ public record PartialSums(
       Var cell,
       Expr first,
       Expr count,
-      long chunk,
+      long width,
       Function<Var, Function<Expr, Stmt>> body) {
     Var p = Var.index("p");
     Var at = Var.index("at");
-    Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", chunk / lanes(), r -> body.apply(at).apply(r));
+    Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", width / lanes(), r -> body.apply(at).apply(r));
     return Stmt.For.of(
         ForKind.SERIAL, p, count, new Stmt.Let(at, cellOf(cell, Exprs.add(first, p)), loop));
   }
