@@ -20,7 +20,8 @@ import dev.warpwright.ir.order.WorkDivision;
  * @param swapAb whether the columns of a warpgroup's product are rows of the result: for few rows
  * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
  *     except for two parts: those of a tile are then for two blocks of a cluster
- * @param direct whether results go from registers to global memory, not through shared memory
+ * @param direct whether results go from registers to global memory, not through shared memory, from
+ *     which TMA copies store them, or threads rows that TMA copies refuse
  */
 public record HopperConfig(
     int tileM,

@@ -69,6 +69,8 @@ public final class HopperGemm {
     s.annotate("minBlocks", (long) config.minBlocks());
     if (config.direct()) {
       s.annotate("store", "direct");
+    } else if (!config.swapAb() && HopperLimits.isRaggedResult(workload)) {
+      s.annotate("store", "rows");
     }
     workload.description().forEach(s::annotate);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));

@@ -263,12 +263,15 @@ public final class HopperLimits {
     return config.stages() * stage + staging(workload, config) + barriers + exchange + turns;
   }
 
+  /** Whether rows of the result are no multiples of what TMA copies write. */
+  static boolean isRaggedResult(GemmWorkload workload) {
+    int bytes = workload.result().bytes();
+    return (workload.ldc() | workload.resultColumns()) * bytes % 16 != 0;
+  }
+
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapAb()
-        || config.direct()
-        || workload.ldc() * bytes % 16 != 0
-        || workload.resultColumns() * bytes % 16 != 0) {
+    if (config.swapAb() || config.direct()) {
       return 0;
     }
     int row = Math.toIntExact(workload.epilogue().columns(config.tileN())) * bytes;

@@ -24,7 +24,9 @@ import static dev.warpwright.families.wgmma.HopperNumber.LOOKUP;
 import static dev.warpwright.families.wgmma.HopperNumber.OUTSIDE;
 import static dev.warpwright.families.wgmma.HopperNumber.PANEL;
 import static dev.warpwright.families.wgmma.HopperNumber.POWERED;
+import static dev.warpwright.families.wgmma.HopperNumber.RAGGED;
 import static dev.warpwright.families.wgmma.HopperNumber.RESTART;
+import static dev.warpwright.families.wgmma.HopperNumber.ROW_STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
 import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
@@ -39,6 +41,7 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
@@ -238,14 +241,21 @@ public final class HopperModel {
     long columns = w.epilogue().columns(c.tileN());
     double written =
         c.tileM() * grid.insideM() * columns * grid.insideN() * bytes / at(WRITTEN_BYTES) * sharing;
-    boolean chunks = (w.ldc() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
-    if (c.swapAb() || c.direct() || !chunks) {
+    double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
+    boolean ragged = HopperLimits.isRaggedResult(w);
+    if (c.swapAb() || c.direct()) {
       boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;
-      double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
-      return written + (pairs ? each / 2 : each) * at(STORE) * sharing;
+      double slow = ragged && !c.swapAb() ? at(RAGGED) : 1;
+      return written * slow + (pairs ? each / 2 : each) * at(STORE) * sharing;
     }
     int row = Math.toIntExact(columns) * bytes;
     int width = Math.min(TileGrid.LINE, Integer.lowestOneBit(row));
+    if (ragged) {
+      // A row of a panel begins inside of a sector, and ends inside of another.
+      double sectors = 1 + (double) SECTOR / width;
+      int lanes = StagedStore.lanes(w.resultColumns(), bytes);
+      return written * sectors + each / lanes * at(ROW_STORE) * sharing;
+    }
     return written + at(PANEL) * row / width * c.tileM() / (INSTRUCTION_ROWS * c.consumers());
   }
 

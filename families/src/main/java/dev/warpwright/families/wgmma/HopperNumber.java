@@ -71,8 +71,14 @@ enum HopperNumber {
   /** What a thread needs to store a pair of neighbouring elements, or one that has none. */
   STORE,
 
+  /** What a thread needs to store elements of a panel's rows, one access. */
+  ROW_STORE,
+
   /** Bytes of a result that an SM writes in a microsecond. */
   WRITTEN_BYTES,
+
+  /** How much longer that takes of rows that are no multiples of sectors, from registers. */
+  RAGGED,
 
   /** To say that a part is written, and to see it. */
   COMBINING,

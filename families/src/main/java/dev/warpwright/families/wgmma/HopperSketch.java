@@ -4,7 +4,6 @@ import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
@@ -272,12 +271,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
   private boolean isDirect(Decisions d, boolean swapAb, int tileN) {
-    int bytes = workload.result().bytes();
-    if (swapAb || workload.ldc() * bytes % ThreadCopies.CHUNK != 0) {
+    if (swapAb) {
       return false;
     }
+    int bytes = workload.result().bytes();
+    String staged = HopperLimits.isRaggedResult(workload) ? "rows" : "shared";
     return workload.epilogue().columns(tileN) * bytes % HopperModel.SECTOR != 0
-        || d.choose("store", List.of("shared", "direct")).equals("direct");
+        || d.choose("store", List.of(staged, "direct")).equals("direct");
   }
 
   private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {

@@ -280,6 +280,31 @@ class HopperGemmTest {
         .isNotEmpty();
   }
 
+  /** Results whose rows TMA copies refuse, by panels of one to several warps' rows. */
+  static Stream<ArgumentSet> ragged() {
+    return Stream.of(
+        set(GemmWorkload.nt(200, 154, 136, DType.BF16), HopperConfig.pairs(128, 80, 2, 2, 2)),
+        set(
+            new GemmWorkload(150, 77, 64, DType.BF16, DType.F32, Layout.NT, Epilogue.NONE),
+            new HopperConfig(64, 64, 64, 2, 1, 1, 1, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.of(130, 19, 72, DType.F16, Layout.NN),
+            HopperConfig.pairs(64, 16, 2, 1, 1).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(66, 33, 64, DType.F16).times(Batch.of(3)),
+            new HopperConfig(64, 48, 64, 2, 1, 1, 1, ROW, 0, 1, false)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("ragged")
+  void threadsStoreRowsThatTmaCopiesRefuse(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    String text = gemm.kernel().toString();
+    assertThat(text.contains("C_shared")).isTrue();
+    assertThat(text.contains("bulk.store")).isFalse();
+    Simulated.assertSame(gemm);
+  }
+
   @ParameterizedTest
   @MethodSource("today")
   void computesWhatItWasMadeOf(GemmWorkload workload, HopperConfig config) {

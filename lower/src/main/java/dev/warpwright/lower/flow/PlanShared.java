@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settles what lies in shared memory at once: all pipes and what roles allocate, each instance for
@@ -37,11 +38,11 @@ final class PlanShared {
   private String name = "";
 
   private final boolean roles;
-  private final boolean direct;
+  private final @Nullable String store;
 
   private PlanShared(PrimFunc func) {
     this.roles = LowerPipes.hasRoles(func);
-    this.direct = !roles || RoleCode.isDirect(func);
+    this.store = roles ? func.attrs().getString("store") : "direct";
   }
 
   static PrimFunc apply(PrimFunc func, GpuTarget target, PassListener listener) {
@@ -91,7 +92,9 @@ final class PlanShared {
       case Stmt.Seq(List<Stmt> stmts) -> {
         for (int i = 0; i < stmts.size(); i++) {
           ResultTile tile = i == 0 ? null : RoleCode.tile(stmts.get(i - 1), stmts.get(i));
-          if (tile != null && !direct && tile.isForTmaStores() && results.add(tile.tile())) {
+          if (tile != null
+              && tile.way(store) != ResultTile.Way.REGISTERS
+              && results.add(tile.tile())) {
             add(tile.tile().name(), instances * groups * panels(tile.tile(), groups));
           }
           visit(stmts.get(i), instances, groups);

@@ -54,7 +54,7 @@ final class RoleCode {
   private final FoldedFills fills;
   private final Team team;
   private final Set<Buffer> sums;
-  private final boolean direct;
+  private final @Nullable String store;
   private final boolean exact;
   private final ClusterBlocks cluster;
   private final CombinedSums combined;
@@ -95,7 +95,7 @@ final class RoleCode {
       Stmt body, Team team, Map<Buffer, OperandRing> rings, ClusterBlocks cluster, PrimFunc func) {
     this.cluster = cluster;
     this.team = team;
-    this.direct = isDirect(func);
+    this.store = func.attrs().getString("store");
     this.exact = func.attrs().getLong("clusterM", 1) * func.attrs().getLong("clusterN", 1) == 1;
     Bounds bounds = Simplify.ofParams(func.params());
     this.code =
@@ -119,11 +119,6 @@ final class RoleCode {
           }
         });
     return sums;
-  }
-
-  /** Whether results leave from registers. */
-  static boolean isDirect(PrimFunc func) {
-    return "direct".equals(func.attrs().getString("store"));
   }
 
   /** Registers in which a thread of so many holds fragments. */
@@ -157,7 +152,8 @@ final class RoleCode {
   Stmt lowered(Stmt body) {
     Stmt result = stmt(body);
     Stmt end = underWay.isEmpty() ? Stmt.Seq.EMPTY : waitForAll();
-    Stmt finish = staged.isEmpty() ? Stmt.Seq.EMPTY : StagedStore.finish(team.thread());
+    boolean bulk = staged.values().stream().anyMatch(panels -> !panels.byThreads());
+    Stmt finish = bulk ? StagedStore.finish(team.thread()) : Stmt.Seq.EMPTY;
     return behind(result, Stmts.seq(end, finish));
   }
 
@@ -356,12 +352,12 @@ final class RoleCode {
       throw new LoweringException(
           s.counter().name() + " is added to by no multiple of " + team.groups() + " warpgroups");
     }
-    if (direct || staged.isEmpty()) {
+    if (staged.isEmpty() || staged.values().stream().anyMatch(StagedStore::byThreads)) {
       throw new LoweringException(
           "who waits for results reads them by TMA copies, and so they have to be stored; those"
               + " before a signal to "
               + s.counter().name()
-              + " leave from registers");
+              + " leave otherwise");
     }
     Stmt tell = WorkTickets.publish(s.counter(), s.indices(), by.value() / team.groups());
     return new Stmt.If(
@@ -442,16 +438,19 @@ final class RoleCode {
       throw new LoweringException(
           "result tile " + tile.tile().name() + " is computed from operands in registers");
     }
-    if (direct || !tile.isForTmaStores()) {
+    ResultTile.Way way = tile.way(store);
+    if (way == ResultTile.Way.REGISTERS) {
       return tile.direct(maps, exact);
     }
-    StagedStore store =
+    boolean byThreads = way == ResultTile.Way.ROWS;
+    StagedStore panels =
         staged.computeIfAbsent(
             tile.tile(),
             t -> {
-              StagedStore one = StagedStore.of(t, maps.layout(tile.map()), team.groups());
+              StagedStore one =
+                  StagedStore.of(t, maps.layout(tile.map()), team.groups(), byThreads);
               return team.instances() == 1 ? one : one.forGroups(team.instances());
             });
-    return tile.staged(store, maps, team.member(), team.part(), team.group(), team.thread());
+    return tile.staged(panels, maps, team.member(), team.part(), team.group(), team.thread());
   }
 }

@@ -67,7 +67,7 @@ public enum Attribute {
   SPREAD("spread", Type.INTEGER, "1: a thread's rows lie far apart", Place.TILE),
   STAGES("stages", Type.INTEGER, "stages of a pipelined loop", Place.LOOP),
   STEPS("steps", Type.INTEGER, "steps of a tile", Place.FUNCTION, Place.LOOP),
-  STORE("store", Type.TEXT, "\"direct\": results past shared memory", Place.FUNCTION),
+  STORE("store", Type.TEXT, "results: \"direct\", or \"rows\" by threads", Place.FUNCTION),
   STREAM("stream", Type.INTEGER, "1: flows even if it could stay", Place.TILE),
   THREADS("threads", Type.INTEGER, "threads of a block", Place.FUNCTION),
   THREADS_M("threadsM", Type.INTEGER, "threads along M of a tile", Place.TILE),

@@ -27,12 +27,21 @@ import java.util.Locale;
  * while it goes on. So the producer fills the ring for the next tile meanwhile, and edges need no
  * guards.
  *
+ * <p>Rows of a result that are no multiples of 16 bytes, which bulk stores refuse, the warpgroup's
+ * threads carry away themselves: neighbouring threads store neighbouring elements, so sectors are
+ * written whole, which they are not from registers, where a warp holds 8 rows of 8 elements.
+ *
  * @param panels shared {@code [2 · consumers, 64, width]}
  * @param slots panels of a warpgroup
+ * @param byThreads whether threads carry panels away, not bulk stores
  */
 public record StagedStore(
-    Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
+    Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles, boolean byThreads) {
   private static final int ROWS = WarpgroupInstruction.ROWS;
+
+  /** Accesses of a thread that are under way at once. */
+  private static final int AT_ONCE = 8;
+
   private static final int MATRIX = 16;
 
   /**
@@ -40,8 +49,10 @@ public record StagedStore(
    *
    * @param staging the tile program's shared buffer for the result's tile
    * @param layout of the fragments that it is computed from
+   * @param byThreads whether threads carry panels away
    */
-  public static StagedStore of(Buffer staging, FragmentLayout layout, int consumers) {
+  public static StagedStore of(
+      Buffer staging, FragmentLayout layout, int consumers, boolean byThreads) {
     int bytes = staging.dtype().bytes();
     long columns = staging.extent(1);
     long width = OperandRing.panelWidth(columns, bytes);
@@ -68,7 +79,7 @@ public record StagedStore(
             Scope.SHARED,
             new Layout(plain.dimensions(), OperandRing.swizzle(width, bytes)),
             Math.max(128, OperandRing.alignment(width, bytes)));
-    return new StagedStore(panels, width, slots, layout, rowTiles);
+    return new StagedStore(panels, width, slots, layout, rowTiles, byThreads);
   }
 
   /** The same with panels for so many warpgroups, to each of which a tile of its own belongs. */
@@ -85,7 +96,7 @@ public record StagedStore(
             Scope.SHARED,
             new Layout(layout.dimensions(), OperandRing.swizzle(width, bytes)),
             panels.alignment());
-    return new StagedStore(all, width, slots, this.layout, rowTiles);
+    return new StagedStore(all, width, slots, this.layout, rowTiles, byThreads);
   }
 
   /** The value of an element of the tile. */
@@ -122,31 +133,86 @@ public record StagedStore(
               Expr panel = Exprs.mod(c, columnPanels);
               Expr slot = Exprs.add(Exprs.mul(group, slots), Exprs.mod(c, slots));
               Expr row = Exprs.mul(Exprs.add(Exprs.mul(part, rowTiles), x), ROWS);
-              List<Expr> place = Guards.indices(to, List.of(row, Exprs.mul(panel, width)));
+              Stmt filled = fill(values, row0, column0, x, panel, slot, thread);
+              if (byThreads) {
+                return Stmts.seq(
+                    barrier(group),
+                    filled,
+                    barrier(group),
+                    rows(to, row, Exprs.mul(panel, width), slot, thread));
+              }
               return Stmts.seq(
                   new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), freeSlot(c, count), null),
                   barrier(group),
-                  fill(values, row0, column0, x, panel, slot, thread),
+                  filled,
                   Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC),
                   barrier(group),
                   new Stmt.If(
                       Exprs.eq(thread, Exprs.i32(0)),
-                      Stmts.seq(
-                          Exprs.evaluate(
-                              place.size() == 3
-                                  ? HopperIntrinsics.BULK_STORE_3D
-                                  : HopperIntrinsics.BULK_STORE,
-                              new Expr.AddressOf(to.buffer(), place),
-                              new Expr.AddressOf(panels, List.of(slot, Exprs.i32(0), Exprs.i32(0))),
-                              Exprs.i32(ROWS),
-                              Exprs.i32(width)),
-                          Exprs.evaluate(HopperIntrinsics.BULK_COMMIT)),
+                      bulkStore(to, row, Exprs.mul(panel, width), slot),
                       null));
             });
     return new Stmt.Let(
         row0,
         layout.rowOfThread(consumer),
         new Stmt.Let(column0, layout.colOfThread(consumer), body));
+  }
+
+  /** One thread's store of a panel to this place of the result's tile. */
+  private Stmt bulkStore(Region to, Expr row, Expr column, Expr slot) {
+    List<Expr> place = Guards.indices(to, List.of(row, column));
+    return Stmts.seq(
+        Exprs.evaluate(
+            place.size() == 3 ? HopperIntrinsics.BULK_STORE_3D : HopperIntrinsics.BULK_STORE,
+            new Expr.AddressOf(to.buffer(), place),
+            new Expr.AddressOf(panels, List.of(slot, Exprs.i32(0), Exprs.i32(0))),
+            Exprs.i32(ROWS),
+            Exprs.i32(width)),
+        Exprs.evaluate(HopperIntrinsics.BULK_COMMIT));
+  }
+
+  /** All threads' stores of it, of as many elements each as rows of the result are multiples of. */
+  private Stmt rows(Region to, Expr row, Expr column, Expr slot, Expr thread) {
+    int lanes = lanes(to.buffer().extent(to.buffer().rank() - 1), panels.dtype().bytes());
+    long perRow = width / lanes;
+    long accesses = ROWS * perRow / WarpgroupInstruction.THREADS;
+    long atOnce = Math.min(AT_ONCE, accesses);
+    return Stmts.loop(
+        ForKind.SERIAL,
+        "g",
+        accesses / atOnce,
+        g ->
+            Stmts.loop(
+                ForKind.UNROLLED,
+                "r",
+                atOnce,
+                r -> {
+                  Expr access =
+                      Exprs.add(
+                          Exprs.mul(
+                              Exprs.add(Exprs.mul(g, atOnce), r), WarpgroupInstruction.THREADS),
+                          thread);
+                  Expr panelRow = Exprs.div(access, perRow);
+                  Expr panelColumn = Exprs.mul(Exprs.mod(access, perRow), lanes);
+                  List<Expr> place =
+                      Guards.indices(
+                          to, List.of(Exprs.add(row, panelRow), Exprs.add(column, panelColumn)));
+                  return new Stmt.If(
+                      Guards.inside(to, place),
+                      ThreadCode.move(
+                          to.buffer(), place, panels, List.of(slot, panelRow, panelColumn), lanes),
+                      null);
+                }));
+  }
+
+  /**
+   * Elements of an access of a thread that stores rows: the most that a row is a multiple of.
+   *
+   * @param columns of the result
+   * @param bytes of an element
+   */
+  public static int lanes(long columns, int bytes) {
+    return Math.toIntExact(Long.lowestOneBit(columns | Math.max(1, 16 / bytes)));
   }
 
   /** Waits until the store that last read this slot has done so. */
@@ -168,7 +234,7 @@ public record StagedStore(
         Exprs.i32(WarpgroupInstruction.THREADS));
   }
 
-  /** The last store has left shared memory and is visible; one thread of each warpgroup waits. */
+  /** The last bulk store has left shared memory and is visible; one thread of a warpgroup waits. */
   public static Stmt finish(Expr thread) {
     return new Stmt.If(
         Exprs.eq(thread, Exprs.i32(0)),

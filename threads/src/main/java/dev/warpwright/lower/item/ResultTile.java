@@ -82,10 +82,32 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
         Attrs.NONE);
   }
 
-  /** Whether bulk stores can carry it: fragments lie along its rows, and so does the result. */
-  public boolean isForTmaStores() {
+  /** How it leaves a block. */
+  public enum Way {
+    /** Each thread stores what it has computed. */
+    REGISTERS,
+    /** Through panels in shared memory, which TMA copies carry away. */
+    TMA,
+    /** Through panels in shared memory, whose rows threads store. */
+    ROWS
+  }
+
+  /**
+   * How it leaves a block: through shared memory only where fragments lie along its rows, and so
+   * does the result.
+   *
+   * @param store the program's attribute: {@code "direct"}, {@code "rows"}; null for TMA copies,
+   *     where they take the result
+   */
+  public Way way(@Nullable String store) {
     Buffer to = copy.to().buffer();
-    return TmaLoad.storeRefusal(to) == null && to.dtype() == tile().dtype() && !isTransposed();
+    if ("direct".equals(store) || to.dtype() != tile().dtype() || isTransposed()) {
+      return Way.REGISTERS;
+    }
+    if ("rows".equals(store)) {
+      return Way.ROWS;
+    }
+    return TmaLoad.storeRefusal(to) == null ? Way.TMA : Way.REGISTERS;
   }
 
   /** The buffer in shared memory. */
@@ -137,7 +159,7 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
   }
 
   /**
-   * A warpgroup's code that stores it by TMA copies.
+   * A warpgroup's code that stores it through panels.
    *
    * @param consumer the thread among those that hold the tile's fragments
    * @param part the warpgroup among those
