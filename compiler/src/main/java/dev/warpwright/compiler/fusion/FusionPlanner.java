@@ -19,15 +19,17 @@ import org.jspecify.annotations.Nullable;
 final class FusionPlanner {
   private static final FusionRule WARPGROUPS = new ChainInWarpgroups();
   private static final FusionRule WARPS = new ChainInWarps();
+  private static final FusionRule FMA = new ChainByFma();
   private static final FusionRule TILES = new TilesInRegisters();
   private static final FusionRule SHARED = new ThroughShared();
   private static final FusionRule GEMMS = new GemmPerLayer();
   private static final FusionRule SIMPLE = new SimpleLayers();
 
   /** Of two that are expected to take the same, the first is taken. */
-  static final List<FusionRule> RULES = List.of(WARPGROUPS, WARPS, TILES, SHARED, GEMMS, SIMPLE);
+  static final List<FusionRule> RULES =
+      List.of(WARPGROUPS, WARPS, FMA, TILES, SHARED, GEMMS, SIMPLE);
 
-  private static final List<FusionRule> ONE_KERNEL = List.of(WARPGROUPS, WARPS, TILES, SHARED);
+  private static final List<FusionRule> ONE_KERNEL = List.of(WARPGROUPS, WARPS, FMA, TILES, SHARED);
 
   /**
    * Ways as one kernel that stand before those by layers, where these are expected to be slower.

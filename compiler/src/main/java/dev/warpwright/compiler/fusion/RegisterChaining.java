@@ -7,7 +7,9 @@ import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PassRefusal;
+import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
@@ -24,12 +26,13 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Only weights pass through shared memory, so the prediction is the time of inputs, outputs and
- * weights or of the tensor cores, and of a row tile alone.
+ * weights or of the tensor cores, and of a row tile alone. In f32 activations pass through shared
+ * memory, but through that of their warp alone ({@link ChainByFma}).
  *
  * @param <T> sizes of its schedule
  */
 abstract sealed class RegisterChaining<T> implements FusionRule
-    permits ChainInWarpgroups, ChainInWarps {
+    permits ChainInWarpgroups, ChainInWarps, ChainByFma {
   /** A kernel takes a second to compile. */
   private static final int MOST_TRIED = 4;
 
@@ -52,6 +55,25 @@ abstract sealed class RegisterChaining<T> implements FusionRule
   /** What is in the way where nothing else is known and no sizes fit. */
   abstract String tooLarge();
 
+  /** What is computed, by stages. */
+  NetworkFunction network(FusionInput in) {
+    return in.chain();
+  }
+
+  /** All of its stages. */
+  StageGroup stages(FusionInput in) {
+    return in.chained();
+  }
+
+  /** What its kernels say of themselves. */
+  String strategy() {
+    return CompiledKernel.REGISTER_CHAINING;
+  }
+
+  double micros(StrategyTimes times) {
+    return times.registers();
+  }
+
   @Override
   public final Verdict judge(FusionInput in) {
     String refusal = refusal(in);
@@ -59,7 +81,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       refusal = tooLarge();
     }
     return refusal.isEmpty()
-        ? new Verdict.Fires(in.times().map(StrategyTimes::registers).orElse(Double.NaN))
+        ? new Verdict.Fires(in.times().map(this::micros).orElse(Double.NaN))
         : new Verdict.DoesNotFire(refusal);
   }
 
@@ -90,9 +112,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     return measured(in).stream()
         .map(
             tiling ->
-                new Alternative(
-                    CompiledKernel.REGISTER_CHAINING + " " + text(tiling),
-                    () -> make(in, tiling).made()))
+                new Alternative(strategy() + " " + text(tiling), () -> make(in, tiling).made()))
         .toList();
   }
 
@@ -100,20 +120,19 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     try {
       Scheduled scheduled = schedule(in, tiling);
       PackConstants.Packed packed =
-          PackConstants.apply(scheduled.tiles(), LinkedNetwork.constants(in.chain()));
+          PackConstants.apply(scheduled.tiles(), LinkedNetwork.constants(network(in)));
       Kernel kernel = Lowering.lower(packed.func(), in.target());
       String why = why(in, tiling);
       CompiledKernel compiled =
-          LinkedNetwork.kernel(
-              in.chained(), scheduled, kernel, CompiledKernel.REGISTER_CHAINING, why);
+          LinkedNetwork.kernel(stages(in), scheduled, kernel, strategy(), why);
       return new Attempt(
           LinkedNetwork.of(
-              in.chain(),
+              network(in),
               in.precision(),
               in.target(),
-              List.of(in.chained()),
+              List.of(stages(in)),
               List.of(compiled),
-              LinkedNetwork.packed(in.chain(), packed.packed())),
+              LinkedNetwork.packed(network(in), packed.packed())),
           why);
     } catch (LoweringException | PassRefusal | ScheduleError e) {
       return Attempt.refused(String.valueOf(e.getMessage()).lines().findFirst().orElse(""));

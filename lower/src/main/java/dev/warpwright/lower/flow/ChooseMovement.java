@@ -14,6 +14,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
@@ -94,6 +95,9 @@ final class ChooseMovement extends Rewriter {
   /** Tiles of rings beside other tiles, which lie as those do. */
   private final Set<Buffer> beside = new HashSet<>();
 
+  /** Weights of warps' GEMMs by fma, which lie as they are. */
+  private final Set<Buffer> plain = new HashSet<>();
+
   private final boolean hasOthers;
 
   private ChooseMovement(PrimFunc func) {
@@ -147,6 +151,19 @@ final class ChooseMovement extends Rewriter {
       return super.stmt(s);
     }
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body)
+        && OrderedWeights.arePlain(pipe, body)) {
+      plain.addAll(pipe.buffers());
+      return super.stmt(s);
+    }
+    if (s instanceof Stmt.TileCopy copy && plain.contains(copy.to().buffer())) {
+      return new Stmt.TileCopy(
+          copy.to(), copy.from(), copy.attrs().with(BY, OrderedWeights.by(copy)));
+    }
+    if (roles && s instanceof Stmt.Alloc(Buffer tile, Stmt body) && isMMajor(tile, body)) {
+      laid.put(tile, MMajor.of(tile));
+      return super.stmt(s);
+    }
+    if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body)
         && pipe.scope() == Scope.SHARED
         && !LoweredPipe.isOfScalars(pipe)) {
       lay(pipe, body);
@@ -157,10 +174,23 @@ final class ChooseMovement extends Rewriter {
     if (s instanceof Stmt.Flow.Roles(List<Role> roles)) {
       return super.stmt(new Stmt.Flow.Roles(roles.stream().map(this::role).toList()));
     }
-    if (s instanceof Stmt.TileCopy copy && laid.containsKey(copy.to().buffer())) {
+    if (s instanceof Stmt.TileCopy copy
+        && laid.get(copy.to().buffer()) instanceof Buffer tile
+        && !MMajor.is(tile)) {
       return new Stmt.TileCopy(region(copy.to()), region(copy.from()), carried(copy));
     }
     return super.stmt(s);
+  }
+
+  /** Whether a tile of a role's own is a first operand of a warp's GEMM by fma. */
+  private static boolean isMMajor(Buffer tile, Stmt body) {
+    boolean[] found = {false};
+    Walk.statements(
+        body,
+        s ->
+            found[0] |=
+                s instanceof Stmt.TileMma mma && MMajor.isFor(mma) && mma.a().buffer() == tile);
+    return found[0] && tile.scope() == Scope.SHARED && tile.rank() == 2;
   }
 
   /** Who carries a copy, and for how long. */

@@ -145,7 +145,8 @@ final class LowerPipes {
       case Stmt.For f when f.kind() == ForKind.THREAD_BOUND -> f.withBody(block(f.body()));
       case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), block(l.body()));
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> block(stmts.getFirst());
-      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) when OrderedWeights.stay(pipe, sites) -> {
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body)
+          when OrderedWeights.stay(pipe, body, sites) -> {
         weights.add(pipe);
         yield block(body);
       }

@@ -13,6 +13,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
@@ -55,6 +56,26 @@ final class OrderedWeights {
     return only[0] && only[1];
   }
 
+  /**
+   * Whether all that reads the tiles of a pipe are warps' GEMMs by fma, for which weights lie as
+   * they are.
+   */
+  static boolean arePlain(Pipe pipe, Stmt body) {
+    boolean[] only = {!pipe.buffers().isEmpty(), false};
+    Walk.statements(
+        body,
+        s -> {
+          for (Buffer tile : pipe.buffers()) {
+            if (Leaves.of(s).reads().contains(tile)) {
+              only[1] = true;
+              only[0] &=
+                  s instanceof Stmt.TileMma mma && MMajor.isFor(mma) && mma.b().buffer() == tile;
+            }
+          }
+        });
+    return only[0] && only[1];
+  }
+
   /** Whether the tiles of a pipe lie in this order. */
   static boolean are(Pipe pipe) {
     return !pipe.buffers().isEmpty() && pipe.buffers().stream().allMatch(FragmentOrder::is);
@@ -62,7 +83,10 @@ final class OrderedWeights {
 
   /** Who carries a copy into such a tile. */
   static String by(Stmt.TileCopy copy) {
-    return isLinear(copy) ? ChooseMovement.ASYNC : ChooseMovement.REGISTERS;
+    boolean plain = !FragmentOrder.is(copy.to().buffer());
+    return plain && CopyLowering.canBeAsynchronous(copy) || isLinear(copy)
+        ? ChooseMovement.ASYNC
+        : ChooseMovement.REGISTERS;
   }
 
   /** Whether both sides of a copy are the same elements in the same order: blocks along K. */
@@ -93,8 +117,8 @@ final class OrderedWeights {
    *
    * @throws LoweringException if it is, but its tiles do not stay
    */
-  static boolean stay(Pipe pipe, FlowSites sites) {
-    if (!are(pipe)) {
+  static boolean stay(Pipe pipe, Stmt body, FlowSites sites) {
+    if (!are(pipe) && !arePlain(pipe, body)) {
       return false;
     }
     int produces = 0;

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.lower.block.TilesOfWarps;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.ResultTile;
@@ -80,7 +81,15 @@ final class PlanShared {
   private void visit(Stmt s, int instances, int groups) {
     switch (s) {
       case Stmt.Flow.Roles(List<Role> roles) ->
-          roles.forEach(role -> visit(role.body(), role.instances(), LoweredPipe.groups(role)));
+          roles.forEach(
+              role -> {
+                if (WarpTiles.areByFma(role.body())) {
+                  add(
+                      "what role " + role.name() + " allocates",
+                      role.instances() * TilesOfWarps.bytes(role.body()));
+                }
+                visit(role.body(), role.instances(), LoweredPipe.groups(role));
+              });
       case Stmt.Flow.PipeScope(var pipe, Stmt body) -> {
         if (pipe.scope() != Scope.LOCAL) {
           long stage = pipe.buffers().stream().mapToLong(PlanShared::size).sum();

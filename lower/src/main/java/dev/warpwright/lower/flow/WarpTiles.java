@@ -15,8 +15,11 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.block.TilesOfWarps;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.GridLoops;
@@ -65,6 +68,13 @@ final class WarpTiles {
     boolean[] found = {false};
     Walk.statements(
         func.body(), s -> found[0] |= s instanceof Stmt.TileMma mma && FragmentOrder.isFor(mma));
+    return found[0] || areByFma(func.body());
+  }
+
+  /** Whether warps multiply by fma, each with tiles in shared memory of its own. */
+  static boolean areByFma(Stmt body) {
+    boolean[] found = {false};
+    Walk.statements(body, s -> found[0] |= s instanceof Stmt.TileMma mma && MMajor.isFor(mma));
     return found[0];
   }
 
@@ -113,6 +123,11 @@ final class WarpTiles {
         bindings.add(GridLoops.binding(f));
         yield block(f.body(), bindings);
       }
+      case Stmt.Alloc(Buffer buffer, Stmt body)
+          when buffer.scope() == Scope.SHARED && !FragmentOrder.is(buffer) -> {
+        shared.add(buffer);
+        yield block(body, bindings);
+      }
       case Stmt.Alloc(Buffer buffer, Stmt body) when buffer.scope() == Scope.SHARED -> {
         Buffer elements =
             Buffer.of(buffer.name(), buffer.dtype(), Scope.SHARED, buffer.storageElements());
@@ -139,7 +154,10 @@ final class WarpTiles {
     int size = role.warps() * 32;
     Var instance = role.instance() == null ? Var.index("g") : role.instance();
     Var lane = Var.index("lane");
-    Stmt body = new WarpCode(role.body(), lane, size, flat).lowered(role.body());
+    Stmt body =
+        areByFma(role.body())
+            ? TilesOfWarps.lowered(role.body(), lane, instance, role.instances(), shared)
+            : new WarpCode(role.body(), lane, size, flat).lowered(role.body());
     return new Stmt.Let(
         instance, Exprs.div(tid, size), new Stmt.Let(lane, Exprs.mod(tid, size), body));
   }
@@ -148,6 +166,10 @@ final class WarpTiles {
   private Stmt copy(Stmt.TileCopy copy) {
     Buffer tile = copy.to().buffer();
     Buffer elements = flat.get(tile);
+    if (shared.contains(tile) && ChooseMovement.isByThreads(copy.attrs())) {
+      ThreadCode all = new ThreadCode(tid, threads, Map.of());
+      return new CopyLowering(all, new MapLowering(all)).copy(copy);
+    }
     if (elements == null || !ChooseMovement.isByThreads(copy.attrs())) {
       throw new LoweringException("the copy to " + tile.name() + " is carried by nobody");
     }

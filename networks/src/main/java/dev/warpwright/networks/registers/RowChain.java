@@ -23,7 +23,8 @@ import java.util.Set;
 
 /**
  * Schedules a network so that some rows are carried through all layers in registers: what {@link
- * RegisterChain}, by warpgroups, and {@link WarpChain}, by warps, have in common.
+ * RegisterChain}, by warpgroups, and {@link WarpChain}, by warps, have in common, and {@link
+ * SimtChain}, by warps that compute by fma.
  */
 abstract class RowChain {
   final StageGroup group;
@@ -44,6 +45,11 @@ abstract class RowChain {
   abstract void weights(Matmul product, BlockRef block);
 
   abstract Attrs product(Matmul product);
+
+  /** Where what a stage computes is. */
+  Scope scope(Stage stage) {
+    return Scope.FRAGMENT;
+  }
 
   /**
    * The tile program.
@@ -69,7 +75,7 @@ abstract class RowChain {
     for (Stage stage : group.stages()) {
       Buffer buffer = Partition.written(stage);
       if (!outside.contains(buffer)) {
-        schedule.setScope(schedule.buffer(buffer.name()), Scope.FRAGMENT);
+        schedule.setScope(schedule.buffer(buffer.name()), scope(stage));
       }
     }
     for (Matmul product : group.products()) {

@@ -54,6 +54,9 @@ public record StrategyTimes(
   /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
   private static final double TILES_REACHED = 0.6;
 
+  /** What warps reach of the multipliers that wait for no other. */
+  private static final double WARPS_REACHED = 0.75;
+
   /** Bytes of weights that a block of a chain takes in, in a microsecond, by TMA copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;
 
@@ -127,6 +130,12 @@ public record StrategyTimes(
   /** Through shared memory, each thread with a tile of accumulators. */
   public double tiles() {
     double all = Math.max(moved(ends() + weights()), flops(rows) / (TILES_REACHED * peak()));
+    return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
+  }
+
+  /** Through shared memory of each warp's own, by fma. */
+  public double warps() {
+    double all = Math.max(moved(ends() + weights()), flops(rows) / (WARPS_REACHED * peak()));
     return LAUNCH_US / 2 + Math.max(all, weights() / BLOCK_BYTES_PER_US);
   }
 

@@ -80,6 +80,8 @@ public enum Attribute {
   UNROLLED("unrolled", Type.INTEGER, "1: becomes straight-line code", Place.LOOP),
   VEC("vec", Type.INTEGER, "elements of a thread, side by side", Place.TILE),
   VEC_K("vecK", Type.INTEGER, "elements of a thread in K", Place.TILE),
+  VEC_M("vecM", Type.INTEGER, "neighbouring rows of a thread, of an M-major operand", Place.TILE),
+  UNROLL_K("unrollK", Type.INTEGER, "steps along K that are written out", Place.TILE),
   WAIT("wait", Type.TEXT, "the policy of waiting", Place.LOOP),
   WAITS("waits", Type.TEXT, "buffers that are waited for", Place.LOOP),
   WARPS("warps", Type.INTEGER, "warps of a consumer, 4 if not said", Place.FUNCTION),

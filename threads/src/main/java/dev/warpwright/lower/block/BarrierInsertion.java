@@ -1,6 +1,7 @@
 package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Leaves;
@@ -8,6 +9,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.pass.Barriers;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,16 @@ final class BarrierInsertion extends Barriers {
   private final Map<Buffer, Buffer> stages = new IdentityHashMap<>();
 
   BarrierInsertion(SharedPlan plan) {
+    this(plan, Intrinsics.SYNC_THREADS);
+  }
+
+  /**
+   * Of those threads that meet at some barrier.
+   *
+   * @param plan of their buffers; others they only read
+   */
+  BarrierInsertion(SharedPlan plan, Intrinsic barrier) {
+    super(barrier);
     this.plan = plan;
   }
 
@@ -97,7 +109,7 @@ final class BarrierInsertion extends Barriers {
         .orElse(null);
   }
 
-  private static Touched touched(Stmt s) {
+  private Touched touched(Stmt s) {
     Touched touched = Touched.nothing();
     Leaves leaves = Leaves.of(s);
     shared(leaves.reads(), touched.reads());
@@ -105,7 +117,9 @@ final class BarrierInsertion extends Barriers {
     return touched;
   }
 
-  private static void shared(Set<Buffer> all, Set<Buffer> into) {
-    all.stream().filter(buffer -> buffer.scope() == Scope.SHARED).forEach(into::add);
+  private void shared(Set<Buffer> all, Set<Buffer> into) {
+    all.stream()
+        .filter(buffer -> buffer.scope() == Scope.SHARED && plan.has(buffer))
+        .forEach(into::add);
   }
 }

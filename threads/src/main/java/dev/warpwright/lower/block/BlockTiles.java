@@ -94,7 +94,7 @@ public final class BlockTiles {
   }
 
   /** Expands every tile statement; fragments become registers where they are allocated. */
-  private static final class TilesToThreads extends Rewriter {
+  static final class TilesToThreads extends Rewriter {
     private final ThreadCode code;
     private final CopyLowering copies;
     private final MapLowering maps;

@@ -25,8 +25,12 @@ final class FlattenShared extends Rewriter {
   private final SharedPlan plan;
   private final Map<DType, Buffer> arenas = new EnumMap<>(DType.class);
 
-  private FlattenShared(SharedPlan plan) {
+  /** Which of the teams of threads that have such an arena each, and how many there are. */
+  private final Expr team;
+
+  private FlattenShared(SharedPlan plan, Expr team, int teams) {
     this.plan = plan;
+    this.team = team;
     plan.arenaSizes()
         .forEach(
             (dtype, size) ->
@@ -35,23 +39,34 @@ final class FlattenShared extends Rewriter {
                     new Buffer(
                         "smem_" + dtype.text(),
                         dtype,
-                        List.of(Exprs.i32(size)),
+                        List.of(Exprs.i32(size * teams)),
                         Scope.SHARED,
                         null,
                         128)));
   }
 
   static Stmt apply(Stmt body, SharedPlan plan) {
-    FlattenShared pass = new FlattenShared(plan);
+    FlattenShared pass = new FlattenShared(plan, Exprs.i32(0), 1);
     return Stmts.alloc(new ArrayList<>(pass.arenas.values()), pass.stmt(body));
+  }
+
+  /**
+   * The same for teams of threads with an arena each. Other shared buffers stay as they are.
+   *
+   * @param team the number of a thread's team
+   * @param arenas where those that the block has to allocate are added
+   */
+  static Stmt ofTeams(Stmt body, SharedPlan plan, Expr team, int teams, List<Buffer> arenas) {
+    FlattenShared pass = new FlattenShared(plan, team, teams);
+    arenas.addAll(pass.arenas.values());
+    return pass.stmt(body);
   }
 
   @Override
   public Stmt stmt(Stmt s) {
     return switch (s) {
       case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.SHARED -> stmt(inner);
-      case Stmt.Store(Buffer buffer, List<Expr> indices, Expr value)
-          when buffer.scope() == Scope.SHARED ->
+      case Stmt.Store(Buffer buffer, List<Expr> indices, Expr value) when isPlanned(buffer) ->
           new Stmt.Store(arena(buffer), at(buffer, indices), expr(value));
       default -> super.stmt(s);
     };
@@ -59,15 +74,17 @@ final class FlattenShared extends Rewriter {
 
   @Override
   public Expr expr(Expr e) {
-    if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
-        && buffer.scope() == Scope.SHARED) {
+    if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices) && isPlanned(buffer)) {
       return new Expr.Load(arena(buffer), at(buffer, indices));
     }
-    if (e instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
-        && buffer.scope() == Scope.SHARED) {
+    if (e instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices) && isPlanned(buffer)) {
       return new Expr.AddressOf(arena(buffer), at(buffer, indices));
     }
     return super.expr(e);
+  }
+
+  private boolean isPlanned(Buffer buffer) {
+    return buffer.scope() == Scope.SHARED && plan.has(buffer);
   }
 
   private Buffer arena(Buffer buffer) {
@@ -95,6 +112,8 @@ final class FlattenShared extends Rewriter {
       shape[d] = buffer.extent(d);
     }
     Expr offset = (layout == null ? Layout.rowMajor(shape) : layout).offset(scalar);
-    return ThreadCode.ramped(List.of(Exprs.add(offset, plan.place(buffer).offset())), lanes);
+    Expr own = Exprs.mul(team, plan.arenaSizes().getOrDefault(buffer.dtype(), 0L));
+    Expr at = Exprs.add(offset, plan.place(buffer).offset());
+    return ThreadCode.ramped(List.of(Exprs.add(own, at)), lanes);
   }
 }

@@ -18,6 +18,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.MmaInstruction;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
@@ -46,9 +47,11 @@ final class MmaLowering {
     String instr = mma.attrs().getString("instr");
     FragmentLayout layout = code.layout(mma.c().buffer());
     Stmt body =
-        instr == null || instr.equals("fma")
-            ? fma(mma, layout)
-            : matrix(mma, layout, MmaInstruction.parse(instr));
+        MMajor.isFor(mma)
+            ? new MMajorProducts(code).product(mma)
+            : instr == null || instr.equals("fma")
+                ? fma(mma, layout)
+                : matrix(mma, layout, MmaInstruction.parse(instr));
     return code.onThreads(layout.threads(), body);
   }
 
@@ -356,7 +359,7 @@ final class MmaLowering {
   }
 
   /** The columns of odd rows backwards: where one row ends, the next has the operand at hand. */
-  private static Expr toAndFro(Expr row, Expr column, long columns) {
+  static Expr toAndFro(Expr row, Expr column, long columns) {
     Expr back = Exprs.eq(Exprs.mod(row, 2), Exprs.i32(1));
     return Exprs.select(back, Exprs.sub(Exprs.i32(columns - 1), column), column);
   }

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Places the shared buffers of a block in one arena for each element type, so that buffers which
@@ -40,8 +41,13 @@ final class SharedPlan {
   private SharedPlan() {}
 
   static SharedPlan of(Stmt body) {
+    return of(body, buffer -> true);
+  }
+
+  /** Of some of the buffers; others are somebody else's. */
+  static SharedPlan of(Stmt body, Predicate<Buffer> own) {
     Map<Buffer, int[]> ranges = new HashMap<>();
-    new Positions(ranges).visit(body);
+    new Positions(ranges, own).visit(body);
     List<Live> lives = new ArrayList<>();
     ranges.forEach((buffer, range) -> lives.add(new Live(buffer, range[0], range[1])));
     lives.sort(
@@ -92,6 +98,16 @@ final class SharedPlan {
     return place;
   }
 
+  /** Places what stands for a buffer. */
+  void place(Buffer standing, Buffer buffer) {
+    places.put(standing, place(buffer));
+  }
+
+  /** Whether a buffer has a place. */
+  boolean has(Buffer buffer) {
+    return places.containsKey(buffer);
+  }
+
   /** Elements of each arena. */
   Map<DType, Long> arenaSizes() {
     return arenaSizes;
@@ -100,10 +116,12 @@ final class SharedPlan {
   /** Numbers the leaf statements in order and notes first and last use of every shared buffer. */
   private static final class Positions {
     private final Map<Buffer, int[]> ranges;
+    private final Predicate<Buffer> own;
     private int position;
 
-    Positions(Map<Buffer, int[]> ranges) {
+    Positions(Map<Buffer, int[]> ranges, Predicate<Buffer> own) {
       this.ranges = ranges;
+      this.own = own;
     }
 
     void visit(Stmt s) {
@@ -135,6 +153,7 @@ final class SharedPlan {
         case Stmt.TileMap leaf -> touch(leaf);
         case Stmt.TileReduce leaf -> touch(leaf);
         case Stmt.Comment comment -> {}
+        case Stmt.Flow.Consume read -> visit(read.body());
         case Stmt.Flow flow ->
             throw new LoweringException("pipes, roles and signals are not lowered here");
         case Stmt.Block block ->
@@ -158,7 +177,7 @@ final class SharedPlan {
       Leaves accesses = Leaves.of(leaf);
       for (Set<Buffer> touched : List.of(accesses.reads(), accesses.writes())) {
         for (Buffer buffer : touched) {
-          if (buffer.scope() == Scope.SHARED) {
+          if (buffer.scope() == Scope.SHARED && own.test(buffer)) {
             ranges.computeIfAbsent(buffer, b -> new int[] {position, position})[1] = position;
           }
         }

@@ -29,6 +29,9 @@ public final class CopyLowering {
   }
 
   public Stmt copy(Stmt.TileCopy copy) {
+    if (MMajor.takes(copy, code.threads())) {
+      return MMajor.copy(copy, code);
+    }
     int lanes = vectorLanes(copy);
     if (isAsynchronous(copy)) {
       return asynchronousCopy(copy, lanes);

@@ -289,6 +289,10 @@ public final class FragmentInference {
         c, cols % (threadsN * vec) == 0, cols + " columns over " + threadsN + " threads by " + vec);
     require(
         c, threadsM * threadsN <= threads, threadsM + "x" + threadsN + " threads in " + threads);
+    long runs = attrs.getLong("vecM", 1);
+    if (runs > 1) {
+      return ofLanes(c, rows, cols, attrs);
+    }
     long rowsEach = rows / threadsM;
     boolean spread = attrs.getLong("spread", 0) == 1;
     return new FragmentLayout(
@@ -299,6 +303,35 @@ public final class FragmentInference {
             new Digit(vec, 0, 1),
             new Digit(cols / threadsN / vec, 0, threadsN * vec),
             new Digit(rowsEach, spread ? threadsM : 1, 0)));
+  }
+
+  /**
+   * The same by runs of {@code vecM} rows, too, a grid height apart. Neighbouring lanes share their
+   * rows, and those two apart their columns: then half a warp reads 16 bytes a lane of either at
+   * once, where only a quarter would.
+   */
+  private static FragmentLayout ofLanes(Buffer c, long rows, long cols, Attrs attrs) {
+    long threadsM = attrs.getLong("threadsM", 1);
+    long threadsN = attrs.getLong("threadsN", 1);
+    long vec = attrs.getLong("vec", 1);
+    long vecM = attrs.getLong("vecM", 1);
+    require(
+        c,
+        threadsM % 2 == 0 && threadsN % 2 == 0 && rows % (threadsM * vecM) == 0,
+        rows + " rows by runs of " + vecM + " over " + threadsM + "x" + threadsN + " threads");
+    return new FragmentLayout(
+        rows,
+        cols,
+        List.of(
+            new Digit(2, 0, vec),
+            new Digit(2, vecM, 0),
+            new Digit(threadsM / 2, 2 * vecM, 0),
+            new Digit(threadsN / 2, 0, 2 * vec)),
+        List.of(
+            new Digit(vec, 0, 1),
+            new Digit(cols / threadsN / vec, 0, threadsN * vec),
+            new Digit(vecM, 1, 0),
+            new Digit(rows / threadsM / vecM, threadsM * vecM, 0)));
   }
 
   private static void require(Buffer c, boolean holds, String what) {

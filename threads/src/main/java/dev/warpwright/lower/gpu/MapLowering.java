@@ -182,6 +182,12 @@ public final class MapLowering {
               + "x"
               + layout.cols());
     }
+    if (MMajor.is(store.buffer())
+        && MMajor.areRuns(layout)
+        && store.indices().equals(List.copyOf(map.vars()))
+        && Exprs.isConst(guard, 1)) {
+      return overRowRuns(map, store, layout);
+    }
     boolean vector = vectorStore(map, store, layout, guard);
     return code.overFragment(
         layout,
@@ -215,6 +221,31 @@ public final class MapLowering {
                               run.length())));
           return Stmts.when(first.expr(guard), body);
         });
+  }
+
+  /** Columns of four rows at a time, which one access stores. */
+  private Stmt overRowRuns(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout) {
+    return MMajor.overFragment(
+        layout,
+        code,
+        run ->
+            ThreadCode.withTemporary(
+                "packed",
+                store.buffer().dtype(),
+                run.length(),
+                packed ->
+                    Stmts.seq(
+                        ThreadCode.each(
+                            packed,
+                            (v, type) -> {
+                              Expr element = Exprs.mul(v, MMajor.rowStep(layout));
+                              Expr value =
+                                  access(map, Exprs.add(run.register(), element))
+                                      .expr(store.value());
+                              return at(map, Exprs.add(run.row(), v), run.col()).expr(value);
+                            }),
+                        MMajor.store(
+                            code, store.buffer(), List.of(run.row(), run.col()), packed))));
   }
 
   private static Substitution at(Stmt.TileMap map, Expr row, Expr col) {

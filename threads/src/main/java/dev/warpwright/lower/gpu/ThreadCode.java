@@ -28,6 +28,7 @@ public final class ThreadCode {
   private final int threads;
   private final Map<Buffer, FragmentLayout> layouts;
   private final Map<Buffer, Buffer> registers = new HashMap<>();
+  private final Map<Buffer, Buffer> turned = new HashMap<>();
 
   public ThreadCode(Var thread, int threads, Map<Buffer, FragmentLayout> layouts) {
     this.thread = thread;
@@ -67,6 +68,16 @@ public final class ThreadCode {
   public Buffer registers(Buffer fragment) {
     return registers.computeIfAbsent(
         fragment, f -> Buffer.of(f.name(), f.dtype(), Scope.LOCAL, layout(f).registers()));
+  }
+
+  /** The same elements of an M-major tile by columns and rows, so that a vector is of rows. */
+  Buffer turned(Buffer tile) {
+    return turned.computeIfAbsent(tile, MMajor::turned);
+  }
+
+  /** By M-major tile, what stands for it in the code. */
+  public Map<Buffer, Buffer> turned() {
+    return turned;
   }
 
   /** Runs {@code body} on the threads below {@code used} only. */

@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -28,6 +29,18 @@ import org.jspecify.annotations.Nullable;
  * buffers share memory, is for those to say who extend this.
  */
 public abstract class Barriers {
+  private final Intrinsic barrier;
+
+  /** Of a block's threads. */
+  protected Barriers() {
+    this(Intrinsics.SYNC_THREADS);
+  }
+
+  /** Of those threads that meet at some barrier. */
+  protected Barriers(Intrinsic barrier) {
+    this.barrier = barrier;
+  }
+
   /** Buffers that a unit touches, or all since the last barrier. */
   public record Touched(Set<Buffer> reads, Set<Buffer> writes) {
     public static Touched nothing() {
@@ -103,7 +116,7 @@ public abstract class Barriers {
   }
 
   private Stmt unit(Stmt s, Touched unit, Touched before) {
-    if (s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == Intrinsics.SYNC_THREADS) {
+    if (s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == barrier) {
       before.clear();
       return s;
     }
@@ -117,9 +130,7 @@ public abstract class Barriers {
       before.clear();
     }
     before.addAll(unit);
-    return placed != null
-        ? placed
-        : conflict ? Stmts.seq(Exprs.evaluate(Intrinsics.SYNC_THREADS), s) : s;
+    return placed != null ? placed : conflict ? Stmts.seq(Exprs.evaluate(barrier), s) : s;
   }
 
   private boolean overlap(Set<Buffer> some, Set<Buffer> others) {

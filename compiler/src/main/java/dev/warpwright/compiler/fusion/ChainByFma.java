@@ -1,0 +1,88 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.registers.SimtChain;
+import dev.warpwright.networks.registers.SimtTiling;
+import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StrategyTimes;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * {@link RegisterChaining} in f32, by warps that multiply by fma: accumulators are in registers,
+ * activations pass through shared memory that no other warp touches, and weights stay there. It
+ * takes as many rows as all warps have, so it fits where there are so many.
+ */
+final class ChainByFma extends RegisterChaining<SimtTiling> {
+  @Override
+  public String name() {
+    return "shared chaining by warps";
+  }
+
+  @Override
+  NetworkFunction network(FusionInput in) {
+    return in.network();
+  }
+
+  @Override
+  StageGroup stages(FusionInput in) {
+    return in.fused();
+  }
+
+  @Override
+  String strategy() {
+    return CompiledKernel.SHARED_CHAINING;
+  }
+
+  @Override
+  double micros(StrategyTimes times) {
+    return times.warps();
+  }
+
+  @Override
+  String refusal(FusionInput in) {
+    if (!in.instruction().equals("fma")) {
+      return "tensor cores multiply in " + in.precision().text();
+    }
+    return SimtTiling.refusal(in.fused(), in.target());
+  }
+
+  @Override
+  String tooLarge() {
+    return "its weights and activations take too much shared memory";
+  }
+
+  @Override
+  List<SimtTiling> tilings(FusionInput in) {
+    return refusal(in).isEmpty()
+        ? SimtTiling.candidates(in.fused(), in.target(), in.sms())
+        : List.of();
+  }
+
+  @Override
+  List<SimtTiling> measured(FusionInput in) {
+    return tilings(in);
+  }
+
+  @Override
+  String text(SimtTiling tiling) {
+    return tiling.text();
+  }
+
+  @Override
+  Scheduled schedule(FusionInput in, SimtTiling tiling) {
+    return SimtChain.schedule(in.fused(), tiling);
+  }
+
+  @Override
+  String why(FusionInput in, SimtTiling tiling) {
+    return String.format(
+        Locale.ROOT,
+        "each of %d warps passes activations of %d rows through shared memory of its own, so it"
+            + " waits for no other; weights stay there, too",
+        tiling.warps(),
+        tiling.rows());
+  }
+}
