@@ -3,6 +3,9 @@ package dev.warpwright.families.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an attention is computed: a point of its space.
@@ -27,6 +30,11 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
   private static final int MOST_KEYS = 128;
   private static final int MOST_THREADS = 256;
   private static final int MOST_STAGES = 8;
+
+  private static final Pattern TEXT =
+      Pattern.compile(
+          "rows=(\\d{1,6}) keys=(\\d{1,6}) splits=(\\d{1,6}) threads=(\\d{1,6})"
+              + " stages=(\\d{1,6})");
 
   /** Warps that multiply. */
   int warps() {
@@ -73,6 +81,23 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
     if (!holds) {
       throw new UserError(String.format(Locale.ROOT, what, values));
     }
+  }
+
+  /**
+   * Reads {@link #text()}.
+   *
+   * @return null if it is none
+   */
+  public static @Nullable AttentionConfig parse(String text) {
+    Matcher form = TEXT.matcher(text);
+    return form.matches()
+        ? new AttentionConfig(
+            Integer.parseInt(form.group(1)),
+            Integer.parseInt(form.group(2)),
+            Integer.parseInt(form.group(3)),
+            Integer.parseInt(form.group(4)),
+            Integer.parseInt(form.group(5)))
+        : null;
   }
 
   /** In one line: {@code rows=16 keys=64 splits=8 threads=128 stages=3}. */

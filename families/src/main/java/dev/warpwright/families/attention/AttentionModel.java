@@ -2,9 +2,7 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -33,15 +31,8 @@ public final class AttentionModel {
 
   private static final double MATH = 0.45;
 
-  /** Registers beside those of fragments and of copies under way, and most of which none spill. */
+  /** Registers beside those of fragments and of copies under way. */
   private static final int OTHER_REGISTERS = 48;
-
-  private static final int MOST_REGISTERS = 230;
-
-  private static final List<Integer> ROWS = List.of(16, 32, 64);
-  private static final List<Integer> KEYS = List.of(16, 32, 64, 128);
-  private static final List<Integer> THREADS = List.of(32, 64, 128);
-  private static final List<Integer> STAGES = List.of(1, 2, 3, 4);
 
   private AttentionModel() {}
 
@@ -141,48 +132,21 @@ public final class AttentionModel {
     return tile * (config.stages() == 1 ? full : config.stages() - 1);
   }
 
-  /** What is worth trying for a target: all that fits and is not expected to spill. */
-  public static List<AttentionConfig> space(Attention attention, GpuTarget target) {
-    List<AttentionConfig> space = new ArrayList<>();
-    for (int rows : ROWS) {
-      for (int keys : KEYS) {
-        int tiles = Math.ceilDiv(attention.keys(), keys);
-        for (int threads : THREADS) {
-          for (int splits = 1;
-              splits <= Math.min(tiles, AttentionConfig.MOST_SPLITS);
-              splits *= 2) {
-            for (int stages : STAGES) {
-              AttentionConfig config = new AttentionConfig(rows, keys, splits, threads, stages);
-              if (fits(attention, config, target)) {
-                space.add(config);
-              }
-            }
-          }
-        }
-      }
-    }
-    return space;
-  }
-
-  private static boolean fits(Attention attention, AttentionConfig config, GpuTarget target) {
-    try {
-      config.check(attention);
-    } catch (UserError e) {
-      return false;
-    }
-    return sharedBytes(attention, config) <= target.sharedPerBlock()
-        && registers(attention, config) <= MOST_REGISTERS;
-  }
-
   /**
    * All of the space, the fastest first.
    *
    * @throws UserError if there is none: the page fits no tile, or the type has no kernel
    */
   public static List<Expected> ranked(Attention attention, DeviceModel device) {
+    return ranked(attention, AttentionSpace.ALL, device);
+  }
+
+  /** The same of another space. */
+  public static List<Expected> ranked(
+      Attention attention, AttentionSpace space, DeviceModel device) {
     attention.precision().check(device.target());
     List<Expected> ranked =
-        space(attention, device.target()).stream()
+        space.configs(attention, device.target()).stream()
             .map(config -> predict(attention, config, device))
             .sorted(
                 Comparator.comparingDouble(Expected::micros)
@@ -192,7 +156,10 @@ public final class AttentionModel {
     if (ranked.isEmpty()) {
       // The first reason there is.
       new AttentionConfig(16, 16, 1, 32, 1).check(attention);
-      throw new UserError(attention.text() + " fits no block of " + device.target().name());
+      throw new UserError(
+          attention.text()
+              + ": none of these configurations fits a block of "
+              + device.target().name());
     }
     return ranked;
   }

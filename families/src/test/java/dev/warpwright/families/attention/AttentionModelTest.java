@@ -39,6 +39,21 @@ class AttentionModelTest {
     assertThat(best(prefill).config().tileRows()).isEqualTo(64);
   }
 
+  @Test
+  void aSpaceIsLimitedByWhatIsAskedFor() {
+    Attention attention = Attention.of(1, 32, 8, 128, 1, 1000, DType.BF16);
+    AttentionSpace asked =
+        new AttentionSpace(List.of(16), List.of(24, 32), List.of(3, 33), List.of(32), List.of(2));
+    assertThat(AttentionModel.ranked(attention, asked, H200))
+        .extracting(AttentionModel.Expected::config)
+        .containsExactlyInAnyOrder(
+            new AttentionConfig(16, 32, 3, 32, 2), new AttentionConfig(16, 32, 33, 32, 2));
+    for (AttentionConfig config : AttentionSpace.ALL.configs(attention, GpuTarget.SM_80)) {
+      assertThat(AttentionConfig.parse(config.text())).isEqualTo(config);
+    }
+    assertThat(AttentionConfig.parse("rows=16 keys=32")).isNull();
+  }
+
   /** No expectation is below what memory and tensor cores allow. */
   @Test
   void nothingIsExpectedBelowItsBound() {

@@ -26,7 +26,10 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
   public static final String KEYS =
       "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads, stages";
 
-  private static final int MOST = 1 << 20;
+  /** The keys of a configuration. */
+  static final List<String> CHOICES = List.of("rows", "keys", "splits", "threads", "stages");
+
+  static final int MOST = 1 << 20;
   private static final int ROWS = 16;
   private static final int TILE_KEYS = 64;
   private static final int THREADS = 128;
@@ -48,30 +51,9 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Reads a task of which a command has read its own keys. */
   static AttentionTask of(KeyValues values) {
-    int heads = (int) values.number("HQ", 1, MOST);
-    int d = (int) values.number("D", 1, MOST);
-    Attention attention;
-    try {
-      attention =
-          Attention.of(
-                  (int) values.number("B", 1, MOST, 1),
-                  heads,
-                  (int) values.number("HKV", 1, MOST, heads),
-                  d,
-                  (int) values.number("T", 1, MOST, 1),
-                  (int) values.number("S", 1, MOST),
-                  type(values.text("dtype", "bf16")))
-              .withCausal(values.number("causal", 0, 1, 0) == 1)
-              .withPage((int) values.number("page", 0, MOST, 0));
-    } catch (IllegalArgumentException e) {
-      throw new UserError("attention: " + e.getMessage(), e);
-    }
+    Attention attention = attention(values);
     AttentionConfig config = null;
-    if (values.text("rows") != null
-        || values.text("keys") != null
-        || values.text("splits") != null
-        || values.text("threads") != null
-        || values.text("stages") != null) {
+    if (CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
       config =
           new AttentionConfig(
               (int) values.number("rows", 1, MOST, ROWS),
@@ -83,6 +65,26 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     }
     values.finish(KEYS);
     return new AttentionTask(attention, config);
+  }
+
+  /** What is to be computed, without how. */
+  static Attention attention(KeyValues values) {
+    int heads = (int) values.number("HQ", 1, MOST);
+    int d = (int) values.number("D", 1, MOST);
+    try {
+      return Attention.of(
+              (int) values.number("B", 1, MOST, 1),
+              heads,
+              (int) values.number("HKV", 1, MOST, heads),
+              d,
+              (int) values.number("T", 1, MOST, 1),
+              (int) values.number("S", 1, MOST),
+              type(values.text("dtype", "bf16")))
+          .withCausal(values.number("causal", 0, 1, 0) == 1)
+          .withPage((int) values.number("page", 0, MOST, 0));
+    } catch (IllegalArgumentException e) {
+      throw new UserError("attention: " + e.getMessage(), e);
+    }
   }
 
   private static DType type(String text) {
