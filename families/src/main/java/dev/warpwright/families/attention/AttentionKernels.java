@@ -9,6 +9,7 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
@@ -67,16 +68,18 @@ public record AttentionKernels(
             + attention.type().text()
             + (attention.causal() ? "_causal" : "")
             + (attention.isPaged() ? "_paged" : "");
-    List<PrimFunc> tiles = new ArrayList<>();
-    if (config.splits() == 1) {
-      tiles.add(all.part(name));
-    } else {
-      tiles.add(all.part(name + "_part"));
-      tiles.add(all.combine(name + "_combine"));
+    boolean early = target.hasHopper();
+    List<PrimFunc> programs = new ArrayList<>();
+    List<Kernel> kernels = new ArrayList<>();
+    PrimFunc part = all.part(config.splits() == 1 ? name : name + "_part", early);
+    programs.add(part);
+    kernels.add(Lowering.lower(part, target, listener));
+    if (config.splits() > 1) {
+      PrimFunc combine = all.combine(name + "_combine", early);
+      programs.add(combine);
+      kernels.add(SimtLowering.lower(combine, listener));
     }
-    List<Kernel> kernels =
-        tiles.stream().map(func -> Lowering.lower(func, target, listener)).toList();
-    return new AttentionKernels(attention, config, target, tiles, kernels);
+    return new AttentionKernels(attention, config, target, programs, kernels);
   }
 
   /** Parameters Q, K, V, lengths, of a paged cache table, and O. */
