@@ -62,12 +62,21 @@ public record AttentionKernels(
       throw new UserError(
           target.name() + " has no mma.sync of 16 by 8 by 16, which attention takes; use sm_80");
     }
-    AttentionTiles all = new AttentionTiles(attention, config);
+    if (config.isForWarpgroups() && !target.hasWgmma()) {
+      throw new UserError(
+          target.name() + " has no wgmma; without by=wgmma attention takes mma.sync");
+    }
     String name =
         "attention_"
             + attention.type().text()
             + (attention.causal() ? "_causal" : "")
             + (attention.isPaged() ? "_paged" : "");
+    if (config.isForWarpgroups()) {
+      PrimFunc groups = WarpgroupTiles.program(name + "_groups", attention, config);
+      Kernel kernel = Lowering.lower(groups, target, listener);
+      return new AttentionKernels(attention, config, target, List.of(groups), List.of(kernel));
+    }
+    AttentionTiles all = new AttentionTiles(attention, config);
     boolean early = target.hasHopper();
     List<PrimFunc> programs = new ArrayList<>();
     List<Kernel> kernels = new ArrayList<>();

@@ -20,6 +20,9 @@ public final class AttentionModel {
 
   private static final int STEP_KEYS = 64;
 
+  /** Of a tile by wgmma, what is beside its products. */
+  private static final double GROUPS_STEP_MICROS = 0.1;
+
   /** A block's beginning and end. */
   private static final double BLOCK_MICROS = 1.5;
 
@@ -30,6 +33,16 @@ public final class AttentionModel {
   private static final double MEMORY = 0.85;
 
   private static final double MATH = 0.45;
+
+  /** The same of wgmma. */
+  private static final double GROUPS_MATH = 0.5;
+
+  private static final int BARRIER_BYTES = 8;
+
+  /** Barriers of a ring begin at multiples of so many bytes. */
+  private static final int BARRIER = 16;
+
+  private static final int MOST_OF_BLOCK = 65536;
 
   /** Registers beside those of fragments and of copies under way. */
   private static final int OTHER_REGISTERS = 48;
@@ -52,6 +65,13 @@ public final class AttentionModel {
 
   /** Bytes of shared memory of a block: rows an odd number of 16 bytes apart. */
   static int sharedBytes(Attention attention, AttentionConfig config) {
+    if (config.isForWarpgroups()) {
+      // Rows of Q and of the result, tiles of keys or values, two barriers a stage of each ring.
+      int bytes = attention.headSize() * attention.type().bytes();
+      return bytes * (2 * config.tileRows() + config.stages() * config.tileKeys())
+          + 2 * BARRIER
+          + 2 * Math.ceilDiv(config.stages() * BARRIER_BYTES, BARRIER) * BARRIER;
+    }
     int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
     int row = (chunks + 1 - chunks % 2) * 16;
     int behindLast = row - chunks * 16;
@@ -60,6 +80,10 @@ public final class AttentionModel {
 
   /** Registers of a thread: sums, scores, weights, without a ring copies that are on their way. */
   static int registers(Attention attention, AttentionConfig config) {
+    if (config.isForWarpgroups()) {
+      // What a block of so many threads gets, before the copying warp gives up its own.
+      return MOST_OF_BLOCK / config.threads();
+    }
     int columns = Math.ceilDiv(attention.headSize(), 16) * 16;
     int vectors = config.tileKeys() * columns / 8 / config.threads();
     int copied = config.stages() > 1 ? 0 : 4 * (vectors <= 16 ? vectors : 4);
@@ -68,6 +92,7 @@ public final class AttentionModel {
 
   /** The time on a device of which all entries are full. */
   public static Expected predict(Attention attention, AttentionConfig config, DeviceModel device) {
+    boolean groups = config.isForWarpgroups();
     double entries = attention.heads();
     int tiles = Math.ceilDiv(attention.rows(), config.tileRows());
     long blocks = (long) tiles * attention.heads() * config.splits();
@@ -99,7 +124,7 @@ public final class AttentionModel {
             * attention.headSize()
             * attention.keys()
             * share
-            / (attention.precision().peak(device) * MATH);
+            / (attention.precision().peak(device) * (groups ? GROUPS_MATH : MATH));
     // Each tile of rows reads its keys again.
     double again =
         2.0
@@ -111,7 +136,11 @@ public final class AttentionModel {
             * attention.type().bytes();
     // An SM with more blocks than others is the last, and one without any asks for nothing.
     double balance = blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
-    double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
+    double ofTile = 1e6 * math * device.sms() / (blocks * steps);
+    double compute =
+        groups
+            ? ofTile + GROUPS_STEP_MICROS
+            : STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
     double wanted = device.dramGBs() * 1e9 / device.sms() * WAIT_MICROS * 1e-6;
     double together = Math.min(resident, Math.ceil((double) blocks / device.sms()));
     double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);

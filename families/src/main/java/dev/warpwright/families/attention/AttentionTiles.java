@@ -170,11 +170,18 @@ final class AttentionTiles {
     holes.put("MET", ring ? "sync_threads()" : "");
   }
 
-  /**
-   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows and
-   * tile {@code t} of keys, how many keys are seen, up to which none is hidden, and which are.
-   */
+  /** As below, where tile {@code t} has the keys from {@code t} times its size on. */
   static TextHoles shape(Attention attention, int tileRows, int tileKeys) {
+    return shape(attention, tileRows, tileKeys, "t * $TN");
+  }
+
+  /**
+   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows, how
+   * many keys are seen, up to which none is hidden, and which are.
+   *
+   * @param first the first key of a tile
+   */
+  static TextHoles shape(Attention attention, int tileRows, int tileKeys, String first) {
     TextHoles holes = new TextHoles();
     holes.put("T", attention.type().text());
     holes.put("B", attention.batch());
@@ -198,7 +205,7 @@ final class AttentionTiles {
     if (!attention.causal()) {
       holes.put("SEEN", "length");
       holes.put("CLEAR", "length");
-      holes.put("HIDDEN", "t * $TN + j >= length");
+      holes.put("HIDDEN", first + " + j >= length");
       return holes;
     }
     holes.put("FIRST", "m * $TM % " + tokens);
@@ -209,7 +216,7 @@ final class AttentionTiles {
     holes.put(
         "CLEAR",
         "length - " + (tokens - 1) + " + select($FIRST + $TM > " + tokens + ", 0, $FIRST)");
-    holes.put("HIDDEN", "t * $TN + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
+    holes.put("HIDDEN", first + " + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
     return holes;
   }
 

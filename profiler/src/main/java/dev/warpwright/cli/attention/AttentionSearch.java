@@ -3,6 +3,7 @@ package dev.warpwright.cli.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionSpace;
 import dev.warpwright.measure.attention.AttentionBench;
 import dev.warpwright.workload.Attention;
@@ -57,14 +58,15 @@ public record AttentionSearch(
     int trials = trials(values);
     long seed = seed(values);
     Attention attention = AttentionTask.attention(values);
-    AttentionSpace all = AttentionSpace.ALL;
+    Instruction by = AttentionTask.by(values);
     AttentionSpace space =
         new AttentionSpace(
-            list(values, "rows", all.rows()),
-            list(values, "keys", all.keys()),
-            list(values, "splits", all.splits()),
-            list(values, "threads", all.threads()),
-            list(values, "stages", all.stages()));
+            list(values, "rows"),
+            list(values, "keys"),
+            list(values, "splits"),
+            list(values, "threads"),
+            list(values, "stages"),
+            by == null ? List.of() : List.of(by));
     values.finish(AttentionTask.KEYS + ", t, seed");
     AttentionBench.requireSmall(attention);
     return new AttentionSearch(attention, null, space, trials, seed);
@@ -78,10 +80,10 @@ public record AttentionSearch(
     return values.number("seed", 0, Long.MAX_VALUE, 1);
   }
 
-  private static List<Integer> list(KeyValues values, String key, List<Integer> otherwise) {
+  private static List<Integer> list(KeyValues values, String key) {
     String text = values.text(key);
     if (text == null) {
-      return otherwise;
+      return List.of();
     }
     if (!LIST.matcher(text).matches()) {
       throw new UserError(key + "=" + text + ": whole numbers, as " + key + "=2,3");
