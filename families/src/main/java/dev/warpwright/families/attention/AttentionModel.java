@@ -32,10 +32,10 @@ public final class AttentionModel {
   /** Shares of their peaks that memory and mma.sync reach. */
   private static final double MEMORY = 0.85;
 
-  private static final double MATH = 0.45;
+  private static final double MATH = 0.35;
 
   /** The same of wgmma. */
-  private static final double GROUPS_MATH = 0.5;
+  private static final double GROUPS_MATH = 0.6;
 
   private static final int BARRIER_BYTES = 8;
 
@@ -70,7 +70,8 @@ public final class AttentionModel {
       int bytes = attention.headSize() * attention.type().bytes();
       return bytes * (2 * config.tileRows() + config.stages() * config.tileKeys())
           + 2 * BARRIER
-          + 2 * Math.ceilDiv(config.stages() * BARRIER_BYTES, BARRIER) * BARRIER;
+          + Math.ceilDiv(config.stages() * BARRIER_BYTES, BARRIER) * BARRIER
+          + config.stages() * BARRIER_BYTES;
     }
     int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
     int row = (chunks + 1 - chunks % 2) * 16;
