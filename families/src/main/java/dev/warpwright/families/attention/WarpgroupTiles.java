@@ -32,6 +32,7 @@ final class WarpgroupTiles {
             let length: i32 = lengths[h / $HKV]
             let seen: i32 = $SEEN
             let clear: i32 = $CLEAR
+            let tiles: i32 = max(1, (seen + $TN_1) / $TN)
             pipeline q in 1 [stages = 1] {
               alloc Qs: $T[$TM, $D] shared
               tile.copy Qs[0 +: $TM, 0 +: $D] <- Q[h, m * $TM +: $TM, 0 +: $D]
@@ -44,44 +45,54 @@ final class WarpgroupTiles {
               tile.fill o[0 +: $TM, 0 +: $D] = 0.0f32
               tile.fill top[0 +: $TM] = $LEAST
               tile.fill sum[0 +: $TM] = 0.0f32
-              for t in (seen + $TN_1) / $TN {
-                let first: i32 = seen - $TN - t * $TN
+              let last: i32 = seen - $TN
+              tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
+              pipeline k in 1 [stages = $STAGES, hold = 1] {
+                alloc Ks: $T[$TN, $D] shared
+                tile.copy Ks[0 +: $TN, 0 +: $D] <- K[h, last +: $TN, 0 +: $D]
+                tile.mma s[0 +: $TM, 0 +: $TN] += Qs[0 +: $TM, 0 +: $D] * Ks[0 +: $TN, 0 +: $D]^T
+                  [instr = "wgmma.m64n$TNk16.f32.$T"]
+              }
+              tile.map (i in $TM, j in $TN) {
+                s[i, j] = select(last + j < 0 || $LAST_HIDDEN, f32.minus_inf, s[i, j])
+              }
+              $WEIGHTS
+              tile.map (i in $TM, j in $TN) {
+                p[i, j] = $T(s[i, j])
+              }
+              for t in tiles - 1 {
+                let first: i32 = last - $TN - t * $TN
                 tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
-                pipeline k in 1 [stages = $STAGES] {
+                pipeline k in 1 [stages = $STAGES, hold = 1] {
                   alloc Ks: $T[$TN, $D] shared
                   tile.copy Ks[0 +: $TN, 0 +: $D] <- K[h, first +: $TN, 0 +: $D]
                   tile.mma s[0 +: $TM, 0 +: $TN] += Qs[0 +: $TM, 0 +: $D] * Ks[0 +: $TN, 0 +: $D]^T
-                    [instr = "wgmma.m64n$TNk16.f32.$T"]
+                    [instr = "wgmma.m64n$TNk16.f32.$T", inflight = 1]
+                }
+                pipeline v in 1 [stages = $STAGES, hold = 1] {
+                  alloc Vs: $T[$TN, $D] shared
+                  tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, first + $TN +: $TN, 0 +: $D]
+                  tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
+                    [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb", inflight = 1]
                 }
                 for masked in select(first + $TN > clear || first < 0, 1, 0) {
                   tile.map (i in $TM, j in $TN) {
                     s[i, j] = select(first + j < 0 || $HIDDEN, f32.minus_inf, s[i, j])
                   }
                 }
-                tile.map (i in $TM) {
-                  factor[i] = top[i]
-                }
-                tile.reduce max (i in $TM; j in $TN) top[i] max= s[i, j]
-                tile.map (i in $TM) {
-                  factor[i] = exp2_approx((factor[i] - top[i]) * $SCALE)
-                  sum[i] = sum[i] * factor[i]
-                }
-                tile.map (i in $TM, j in $TN) {
-                  s[i, j] = exp2_approx(fma(s[i, j], $SCALE, 0.0f32 - top[i] * $SCALE))
-                }
-                tile.reduce sum (i in $TM; j in $TN) sum[i] += s[i, j]
-                tile.map (i in $TM, j in $TN) {
-                  p[i, j] = $T(s[i, j])
-                }
+                $WEIGHTS
                 tile.map (i in $TM, j in $D) {
                   o[i, j] = o[i, j] * factor[i]
                 }
-                pipeline v in 1 [stages = $STAGES] {
-                  alloc Vs: $T[$TN, $D] shared
-                  tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, first +: $TN, 0 +: $D]
-                  tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
-                    [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb"]
+                tile.map (i in $TM, j in $TN) {
+                  p[i, j] = $T(s[i, j])
                 }
+              }
+              pipeline v in 1 [stages = $STAGES, hold = 1] {
+                alloc Vs: $T[$TN, $D] shared
+                tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, last - (tiles - 1) * $TN +: $TN, 0 +: $D]
+                tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
+                  [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb"]
               }
               tile.map (i in $TM) {
                 factor[i] = select(sum[i] == 0.0f32, 0.0f32, 1.0f32 / sum[i])
@@ -95,6 +106,23 @@ final class WarpgroupTiles {
           }
         }
       }
+      """;
+
+  /** Of a tile's scores: the rows' maxima, what earlier sums lose by them, weights and sums. */
+  private static final String WEIGHTS =
+      """
+      tile.map (i in $TM) {
+        factor[i] = top[i]
+      }
+      tile.reduce max (i in $TM; j in $TN) top[i] max= s[i, j]
+      tile.map (i in $TM) {
+        factor[i] = exp2_approx((factor[i] - top[i]) * $SCALE)
+        sum[i] = sum[i] * factor[i]
+      }
+      tile.map (i in $TM, j in $TN) {
+        s[i, j] = exp2_approx(fma(s[i, j], $SCALE, 0.0f32 - top[i] * $SCALE))
+      }
+      tile.reduce sum (i in $TM; j in $TN) sum[i] += s[i, j]
       """;
 
   private WarpgroupTiles() {}
@@ -119,6 +147,10 @@ final class WarpgroupTiles {
                 tokens / rows,
                 tokens / rows - 1)
             : tiles - 1 + " - y");
+    holes.put("WEIGHTS", WEIGHTS);
+    holes.put(
+        "LAST_HIDDEN",
+        AttentionTiles.shape(attention, rows, config.tileKeys(), "last").get("HIDDEN"));
     holes.put("CONSUMERS", config.tileRows() / 64);
     holes.put("STAGES", config.stages());
     // Times the scale it is a number yet.
