@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts what attention.sh measured into one table, losses first: attention.py OUT."""
+"""Puts what attention.sh measured into one table, losses first: attention.py OUT FILE, a file of 'tune --json' in OUT."""
 import os
 import sys
 
@@ -20,7 +20,7 @@ def main():
     out = sys.argv[1]
     torch = {key(d["workload"]): d["peers"] for d in documents(os.path.join(out, "torch.jsonl"))}
     lines = []
-    for d in documents(os.path.join(out, "warpwright.json")):
+    for d in documents(os.path.join(out, sys.argv[2])):
         right = [p for p in torch.get(key(d["text"]), []) if p.get("timeUs") and p["verified"]]
         best = min(right, key=lambda p: p["timeUs"], default=None)
         mine = d.get("timeUs")

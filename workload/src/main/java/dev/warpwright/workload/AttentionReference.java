@@ -2,6 +2,7 @@ package dev.warpwright.workload;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
+import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
@@ -71,6 +72,9 @@ public record AttentionReference(double[] values, double[] deviations) {
     private final double[] scores;
     private final double[] errors;
     private final int[] places;
+    private final double[] sums;
+    private final double[] squared;
+    private final double[] variances;
     private final double ofScore;
     private final double ofSum;
     private final double unit;
@@ -84,6 +88,9 @@ public record AttentionReference(double[] values, double[] deviations) {
       scores = new double[attention.keys()];
       errors = new double[attention.keys()];
       places = new int[attention.keys()];
+      sums = new double[attention.headSize()];
+      squared = new double[attention.headSize()];
+      variances = new double[attention.headSize()];
       SumAccuracy sums = attention.precision().accuracy();
       ofScore = sums.deviation(attention.headSize());
       ofSum = sums.deviation(attention.keys());
@@ -115,25 +122,30 @@ public record AttentionReference(double[] values, double[] deviations) {
         scores[key] = Math.exp(scores[key] - top);
         all += scores[key];
       }
-      for (int c = 0; c < d; c++) {
-        double sum = 0;
-        double squares = 0;
-        for (int key = 0; key < seen; key++) {
-          double product = scores[key] / all * v[places[key] + c];
-          sum += product;
-          squares += product * product;
+      Arrays.fill(sums, 0);
+      Arrays.fill(squared, 0);
+      Arrays.fill(variances, 0);
+      for (int key = 0; key < seen; key++) {
+        double weight = scores[key] / all;
+        for (int c = 0; c < d; c++) {
+          double product = weight * v[places[key] + c];
+          sums[c] += product;
+          squared[c] += product * product;
         }
-        double variance = 0;
-        for (int key = 0; key < seen; key++) {
-          double weight = scores[key] / all;
+      }
+      for (int key = 0; key < seen; key++) {
+        double weight = scores[key] / all;
+        for (int c = 0; c < d; c++) {
           double value = v[places[key] + c];
-          double moved = weight * (value - sum) * errors[key];
+          double moved = weight * (value - sums[c]) * errors[key];
           double rounded = weight * value * unit;
-          variance += moved * moved + rounded * rounded / 3;
+          variances[c] += moved * moved + rounded * rounded / 3;
         }
-        double summed = ofSum * SumAccuracy.scale(sum, squares);
-        values[at + c] = sum;
-        deviations[at + c] = Math.sqrt(variance + summed * summed);
+      }
+      for (int c = 0; c < d; c++) {
+        double summed = ofSum * SumAccuracy.scale(sums[c], squared[c]);
+        values[at + c] = sums[c];
+        deviations[at + c] = Math.sqrt(variances[c] + summed * summed);
       }
     }
   }

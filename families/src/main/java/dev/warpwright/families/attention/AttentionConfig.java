@@ -3,6 +3,9 @@ package dev.warpwright.families.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an attention is computed: a point of its space.
@@ -13,9 +16,24 @@ import java.util.Locale;
  *     launch
  * @param threads of a block; all of them copy
  * @param stages tiles of keys and values that a block has room for; with more than one the next
- *     ones are under way while one is multiplied
+ *     ones are under way while one is multiplied. Of wgmma K and V have a stage each
+ * @param instruction what multiplies
  */
-public record AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
+public record AttentionConfig(
+    int tileRows, int tileKeys, int splits, int threads, int stages, Instruction instruction) {
+  /** What multiplies. */
+  public enum Instruction {
+    /** Warps of 16 rows, of any head and cache; operands are copied by all threads. */
+    MMA,
+    /** Warpgroups of 64 rows, whose operands another warp copies by TMA. */
+    WGMMA;
+
+    /** As commands have it. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /** Rows of an instruction, and so of a warp. */
   static final int WARP_ROWS = 16;
 
@@ -28,6 +46,34 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
   private static final int MOST_THREADS = 256;
   private static final int MOST_STAGES = 8;
 
+  /** Of a warpgroup. */
+  static final int GROUP_ROWS = 64;
+
+  private static final int GROUP_THREADS = 128;
+  private static final int GROUP_KEYS = 32;
+  private static final int MOST_GROUP_ROWS = 192;
+  private static final int PANEL = 64;
+
+  private static final Pattern TEXT =
+      Pattern.compile(
+          "rows=(\\d{1,6}) keys=(\\d{1,6}) splits=(\\d{1,6}) threads=(\\d{1,6})"
+              + " stages=(\\d{1,6})( by=wgmma)?");
+
+  /** One by {@code mma.sync}. */
+  public AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
+    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA);
+  }
+
+  /** One by wgmma, a warpgroup for 64 rows. */
+  public static AttentionConfig wgmma(int tileRows, int tileKeys, int stages) {
+    int threads = GROUP_THREADS * (tileRows / GROUP_ROWS + 1);
+    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA);
+  }
+
+  boolean isForWarpgroups() {
+    return instruction == Instruction.WGMMA;
+  }
+
   /** Warps that multiply. */
   int warps() {
     return tileRows / WARP_ROWS;
@@ -39,6 +85,14 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
    * @throws UserError if it is not; the message says why
    */
   public void check(Attention attention) {
+    require(
+        attention.type().bytes() == 2,
+        "attention in %s has no kernel for GPUs; use f16 or bf16",
+        attention.type());
+    if (isForWarpgroups()) {
+      checkGroups(attention);
+      return;
+    }
     require(
         tileRows >= WARP_ROWS && tileRows <= MOST_ROWS && tileRows % WARP_ROWS == 0,
         "a tile of %d rows is no multiple of 16 up to %d",
@@ -63,10 +117,37 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
         "a tile of %d keys neither divides a page of %d nor consists of such",
         tileKeys,
         page);
+  }
+
+  private void checkGroups(Attention attention) {
     require(
-        attention.type().bytes() == 2,
-        "attention in %s has no kernel for GPUs; use f16 or bf16",
-        attention.type());
+        tileRows % GROUP_ROWS == 0 && tileRows >= GROUP_ROWS && tileRows <= MOST_GROUP_ROWS,
+        "a tile of %d rows is no multiple of 64 up to %d, which by=wgmma takes",
+        tileRows,
+        MOST_GROUP_ROWS);
+    require(
+        attention.rows() % tileRows == 0,
+        "%d rows of queries are no tiles of %d, which by=wgmma takes",
+        attention.rows(),
+        tileRows);
+    require(
+        tileKeys % GROUP_KEYS == 0 && tileKeys >= GROUP_KEYS && tileKeys <= MOST_KEYS,
+        "a tile of %d keys is no multiple of 32 up to %d, which by=wgmma takes",
+        tileKeys,
+        MOST_KEYS);
+    require(
+        attention.headSize() % PANEL == 0 && attention.headSize() <= 2 * PANEL,
+        "by=wgmma takes heads of 64 or 128, not %d",
+        attention.headSize());
+    require(!attention.isPaged(), "by=wgmma takes no pages");
+    require(splits == 1, "by=wgmma takes splits=1, not %d", splits);
+    require(
+        threads == GROUP_THREADS * (tileRows / GROUP_ROWS + 1),
+        "by=wgmma has %d threads for %d rows, not %d",
+        GROUP_THREADS * (tileRows / GROUP_ROWS + 1),
+        tileRows,
+        threads);
+    require(stages >= 2 && stages <= MOST_STAGES, "%d stages are not 2 to %d", stages, MOST_STAGES);
   }
 
   private static void require(boolean holds, String what, Object... values) {
@@ -75,15 +156,34 @@ public record AttentionConfig(int tileRows, int tileKeys, int splits, int thread
     }
   }
 
+  /**
+   * Reads {@link #text()}.
+   *
+   * @return null if it is none
+   */
+  public static @Nullable AttentionConfig parse(String text) {
+    Matcher form = TEXT.matcher(text);
+    return form.matches()
+        ? new AttentionConfig(
+            Integer.parseInt(form.group(1)),
+            Integer.parseInt(form.group(2)),
+            Integer.parseInt(form.group(3)),
+            Integer.parseInt(form.group(4)),
+            Integer.parseInt(form.group(5)),
+            form.group(6) == null ? Instruction.MMA : Instruction.WGMMA)
+        : null;
+  }
+
   /** In one line: {@code rows=16 keys=64 splits=8 threads=128 stages=3}. */
   public String text() {
     return String.format(
         Locale.ROOT,
-        "rows=%d keys=%d splits=%d threads=%d stages=%d",
+        "rows=%d keys=%d splits=%d threads=%d stages=%d%s",
         tileRows,
         tileKeys,
         splits,
         threads,
-        stages);
+        stages,
+        isForWarpgroups() ? " by=wgmma" : "");
   }
 }

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
@@ -61,22 +62,33 @@ public record AttentionKernels(
       throw new UserError(
           target.name() + " has no mma.sync of 16 by 8 by 16, which attention takes; use sm_80");
     }
-    AttentionTiles all = new AttentionTiles(attention, config);
+    if (config.isForWarpgroups() && !target.hasWgmma()) {
+      throw new UserError(
+          target.name() + " has no wgmma; without by=wgmma attention takes mma.sync");
+    }
     String name =
         "attention_"
             + attention.type().text()
             + (attention.causal() ? "_causal" : "")
             + (attention.isPaged() ? "_paged" : "");
-    List<PrimFunc> tiles = new ArrayList<>();
-    if (config.splits() == 1) {
-      tiles.add(all.part(name));
-    } else {
-      tiles.add(all.part(name + "_part"));
-      tiles.add(all.combine(name + "_combine"));
+    if (config.isForWarpgroups()) {
+      PrimFunc groups = WarpgroupTiles.program(name + "_groups", attention, config);
+      Kernel kernel = Lowering.lower(groups, target, listener);
+      return new AttentionKernels(attention, config, target, List.of(groups), List.of(kernel));
     }
-    List<Kernel> kernels =
-        tiles.stream().map(func -> Lowering.lower(func, target, listener)).toList();
-    return new AttentionKernels(attention, config, target, tiles, kernels);
+    AttentionTiles all = new AttentionTiles(attention, config);
+    boolean early = target.hasHopper();
+    List<PrimFunc> programs = new ArrayList<>();
+    List<Kernel> kernels = new ArrayList<>();
+    PrimFunc part = all.part(config.splits() == 1 ? name : name + "_part", early);
+    programs.add(part);
+    kernels.add(Lowering.lower(part, target, listener));
+    if (config.splits() > 1) {
+      PrimFunc combine = all.combine(name + "_combine", early);
+      programs.add(combine);
+      kernels.add(SimtLowering.lower(combine, listener));
+    }
+    return new AttentionKernels(attention, config, target, programs, kernels);
   }
 
   /** Parameters Q, K, V, lengths, of a paged cache table, and O. */

@@ -2,9 +2,7 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -22,6 +20,9 @@ public final class AttentionModel {
 
   private static final int STEP_KEYS = 64;
 
+  /** Of a tile by wgmma, what is beside its products. */
+  private static final double GROUPS_STEP_MICROS = 0.1;
+
   /** A block's beginning and end. */
   private static final double BLOCK_MICROS = 1.5;
 
@@ -31,17 +32,20 @@ public final class AttentionModel {
   /** Shares of their peaks that memory and mma.sync reach. */
   private static final double MEMORY = 0.85;
 
-  private static final double MATH = 0.45;
+  private static final double MATH = 0.35;
 
-  /** Registers beside those of fragments and of copies under way, and most of which none spill. */
+  /** The same of wgmma. */
+  private static final double GROUPS_MATH = 0.6;
+
+  private static final int BARRIER_BYTES = 8;
+
+  /** Barriers of a ring begin at multiples of so many bytes. */
+  private static final int BARRIER = 16;
+
+  private static final int MOST_OF_BLOCK = 65536;
+
+  /** Registers beside those of fragments and of copies under way. */
   private static final int OTHER_REGISTERS = 48;
-
-  private static final int MOST_REGISTERS = 230;
-
-  private static final List<Integer> ROWS = List.of(16, 32, 64);
-  private static final List<Integer> KEYS = List.of(16, 32, 64, 128);
-  private static final List<Integer> THREADS = List.of(32, 64, 128);
-  private static final List<Integer> STAGES = List.of(1, 2, 3, 4);
 
   private AttentionModel() {}
 
@@ -61,6 +65,14 @@ public final class AttentionModel {
 
   /** Bytes of shared memory of a block: rows an odd number of 16 bytes apart. */
   static int sharedBytes(Attention attention, AttentionConfig config) {
+    if (config.isForWarpgroups()) {
+      // Rows of Q and of the result, tiles of keys or values, two barriers a stage of each ring.
+      int bytes = attention.headSize() * attention.type().bytes();
+      return bytes * (2 * config.tileRows() + config.stages() * config.tileKeys())
+          + 2 * BARRIER
+          + Math.ceilDiv(config.stages() * BARRIER_BYTES, BARRIER) * BARRIER
+          + config.stages() * BARRIER_BYTES;
+    }
     int chunks = Math.ceilDiv(attention.headSize(), 16) * 2;
     int row = (chunks + 1 - chunks % 2) * 16;
     int behindLast = row - chunks * 16;
@@ -69,6 +81,10 @@ public final class AttentionModel {
 
   /** Registers of a thread: sums, scores, weights, without a ring copies that are on their way. */
   static int registers(Attention attention, AttentionConfig config) {
+    if (config.isForWarpgroups()) {
+      // What a block of so many threads gets, before the copying warp gives up its own.
+      return MOST_OF_BLOCK / config.threads();
+    }
     int columns = Math.ceilDiv(attention.headSize(), 16) * 16;
     int vectors = config.tileKeys() * columns / 8 / config.threads();
     int copied = config.stages() > 1 ? 0 : 4 * (vectors <= 16 ? vectors : 4);
@@ -77,6 +93,7 @@ public final class AttentionModel {
 
   /** The time on a device of which all entries are full. */
   public static Expected predict(Attention attention, AttentionConfig config, DeviceModel device) {
+    boolean groups = config.isForWarpgroups();
     double entries = attention.heads();
     int tiles = Math.ceilDiv(attention.rows(), config.tileRows());
     long blocks = (long) tiles * attention.heads() * config.splits();
@@ -108,7 +125,7 @@ public final class AttentionModel {
             * attention.headSize()
             * attention.keys()
             * share
-            / (attention.precision().peak(device) * MATH);
+            / (attention.precision().peak(device) * (groups ? GROUPS_MATH : MATH));
     // Each tile of rows reads its keys again.
     double again =
         2.0
@@ -120,7 +137,11 @@ public final class AttentionModel {
             * attention.type().bytes();
     // An SM with more blocks than others is the last, and one without any asks for nothing.
     double balance = blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
-    double compute = STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
+    double ofTile = 1e6 * math * device.sms() / (blocks * steps);
+    double compute =
+        groups
+            ? ofTile + GROUPS_STEP_MICROS
+            : STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
     double wanted = device.dramGBs() * 1e9 / device.sms() * WAIT_MICROS * 1e-6;
     double together = Math.min(resident, Math.ceil((double) blocks / device.sms()));
     double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);
@@ -141,48 +162,21 @@ public final class AttentionModel {
     return tile * (config.stages() == 1 ? full : config.stages() - 1);
   }
 
-  /** What is worth trying for a target: all that fits and is not expected to spill. */
-  public static List<AttentionConfig> space(Attention attention, GpuTarget target) {
-    List<AttentionConfig> space = new ArrayList<>();
-    for (int rows : ROWS) {
-      for (int keys : KEYS) {
-        int tiles = Math.ceilDiv(attention.keys(), keys);
-        for (int threads : THREADS) {
-          for (int splits = 1;
-              splits <= Math.min(tiles, AttentionConfig.MOST_SPLITS);
-              splits *= 2) {
-            for (int stages : STAGES) {
-              AttentionConfig config = new AttentionConfig(rows, keys, splits, threads, stages);
-              if (fits(attention, config, target)) {
-                space.add(config);
-              }
-            }
-          }
-        }
-      }
-    }
-    return space;
-  }
-
-  private static boolean fits(Attention attention, AttentionConfig config, GpuTarget target) {
-    try {
-      config.check(attention);
-    } catch (UserError e) {
-      return false;
-    }
-    return sharedBytes(attention, config) <= target.sharedPerBlock()
-        && registers(attention, config) <= MOST_REGISTERS;
-  }
-
   /**
    * All of the space, the fastest first.
    *
    * @throws UserError if there is none: the page fits no tile, or the type has no kernel
    */
   public static List<Expected> ranked(Attention attention, DeviceModel device) {
+    return ranked(attention, AttentionSpace.ALL, device);
+  }
+
+  /** The same of another space. */
+  public static List<Expected> ranked(
+      Attention attention, AttentionSpace space, DeviceModel device) {
     attention.precision().check(device.target());
     List<Expected> ranked =
-        space(attention, device.target()).stream()
+        space.configs(attention, device.target()).stream()
             .map(config -> predict(attention, config, device))
             .sorted(
                 Comparator.comparingDouble(Expected::micros)
@@ -192,7 +186,10 @@ public final class AttentionModel {
     if (ranked.isEmpty()) {
       // The first reason there is.
       new AttentionConfig(16, 16, 1, 32, 1).check(attention);
-      throw new UserError(attention.text() + " fits no block of " + device.target().name());
+      throw new UserError(
+          attention.text()
+              + ": none of these configurations fits a block of "
+              + device.target().name());
     }
     return ranked;
   }

@@ -28,6 +28,7 @@ final class AttentionTiles {
         bind part: blockIdx.x in $SPLITS {
           bind m: blockIdx.y in $TILES {
             bind h: blockIdx.z in $BH {
+              $SIGNAL
               let length: i32 = lengths[h / $HKV]
               let seen: i32 = $SEEN
               let clear: i32 = $CLEAR
@@ -109,29 +110,46 @@ final class AttentionTiles {
       tile.copy sums[part, h, m * $TM +: $TM, 0 +: $DP] <- o[0 +: $TM, 0 +: $DP]
       """;
 
+  /**
+   * A thread a column, so that nothing is exchanged, and all that it reads is under way at once: it
+   * waits for memory once or twice, where the maxima in shared memory would make it four times.
+   */
   private static final String COMBINE =
       """
       primfunc $NAME(tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],
-          sums: f32[$SPLITS, $BH, $R, $D], O: $T[$BH, $R, $D]) [threads = $THREADS] {
-        bind r: blockIdx.x in $R {
-          bind h: blockIdx.y in $BH {
-            alloc top: f32[1] shared
-            alloc total: f32[1] shared
-            alloc weight: f32[1, $SPLITS] shared
-            tile.fill top[0 +: 1] = $LEAST
-            tile.fill total[0 +: 1] = 0.0f32
-            tile.reduce max (i in 1; p in $SPLITS) top[i] max= tops[p, h, r]
-            tile.map (i in 1, p in $SPLITS) {
-              weight[i, p] = exp2_approx(tops[p, h, r] - top[i])
-            }
-            tile.reduce sum (i in 1; p in $SPLITS) total[i] += weight[i, p] * totals[p, h, r]
-            tile.map (i in 1, j in $D) {
-              O[h, r, j] = $T(select(total[i] == 0.0f32, 0.0f32, ($SUM) / total[i]))
+          sums: f32[$SPLITS, $BH, $R, $D], O: $T[$BH, $R, $D])$CONSTANTS {
+        bind c: blockIdx.x in ($D + $COLUMNS - 1) / $COLUMNS {
+          bind r: blockIdx.y in $R {
+            bind h: blockIdx.z in $BH {
+              bind i: threadIdx.x in $COLUMNS {
+                $WAIT
+                let j: i32 = c * $COLUMNS + i
+                if j < $D {
+                  alloc top: f32[1] local
+                  alloc total: f32[1] local
+                  alloc sum: f32[1] local
+                  top[0] = $LEAST
+                  unroll p in $SPLITS {
+                    top[0] = max(top[0], tops[p, h, r])
+                  }
+                  total[0] = 0.0f32
+                  sum[0] = 0.0f32
+                  unroll p in $SPLITS {
+                    let weight: f32 = exp2_approx(tops[p, h, r] - top[0])
+                    total[0] = fma(weight, totals[p, h, r], total[0])
+                    sum[0] = fma(weight, sums[p, h, r, j], sum[0])
+                  }
+                  O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
+                }
+              }
             }
           }
         }
       }
       """;
+
+  /** Blocks of a warp each, while there are no more of them; then whole rows. */
+  private static final int MOST_WARPS = 2048;
 
   private final Attention attention;
   private final AttentionConfig config;
@@ -152,11 +170,18 @@ final class AttentionTiles {
     holes.put("MET", ring ? "sync_threads()" : "");
   }
 
-  /**
-   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows and
-   * tile {@code t} of keys, how many keys are seen, up to which none is hidden, and which are.
-   */
+  /** As below, where tile {@code t} has the keys from {@code t} times its size on. */
   static TextHoles shape(Attention attention, int tileRows, int tileKeys) {
+    return shape(attention, tileRows, tileKeys, "t * $TN");
+  }
+
+  /**
+   * What programs for any target say of an attention: shapes, and, of tile {@code m} of rows, how
+   * many keys are seen, up to which none is hidden, and which are.
+   *
+   * @param first the first key of a tile
+   */
+  static TextHoles shape(Attention attention, int tileRows, int tileKeys, String first) {
     TextHoles holes = new TextHoles();
     holes.put("T", attention.type().text());
     holes.put("B", attention.batch());
@@ -180,7 +205,7 @@ final class AttentionTiles {
     if (!attention.causal()) {
       holes.put("SEEN", "length");
       holes.put("CLEAR", "length");
-      holes.put("HIDDEN", "t * $TN + j >= length");
+      holes.put("HIDDEN", first + " + j >= length");
       return holes;
     }
     holes.put("FIRST", "m * $TM % " + tokens);
@@ -191,13 +216,18 @@ final class AttentionTiles {
     holes.put(
         "CLEAR",
         "length - " + (tokens - 1) + " + select($FIRST + $TM > " + tokens + ", 0, $FIRST)");
-    holes.put("HIDDEN", "t * $TN + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
+    holes.put("HIDDEN", first + " + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
     return holes;
   }
 
-  /** What computes O, or each part's maxima, sums of weights and sums of weighted values. */
-  PrimFunc part(String name) {
+  /**
+   * What computes O, or each part's maxima, sums of weights and sums of weighted values.
+   *
+   * @param early whether what combines parts may be launched when all blocks have begun
+   */
+  PrimFunc part(String name, boolean early) {
     boolean whole = config.splits() == 1;
+    holes.put("SIGNAL", early && !whole ? "griddepcontrol.launch_dependents()" : "");
     holes.put("THREADS", config.threads());
     holes.put(
         "RESULTS",
@@ -251,16 +281,17 @@ final class AttentionTiles {
         page);
   }
 
-  /** What makes O of the parts, a row a block. */
-  PrimFunc combine(String name) {
-    holes.put("THREADS", Math.clamp(Math.ceilDiv(attention.headSize(), 32) * 32L, 32, 256));
-    StringBuilder sum = new StringBuilder("0.0f32");
-    for (int part = 0; part < config.splits(); part++) {
-      sum.insert(
-          0, String.format(Locale.ROOT, "fma(weight[i, %d], sums[%d, h, r, j], ", part, part));
-      sum.append(')');
-    }
-    holes.put("SUM", sum);
+  /**
+   * What makes O of the parts, in loops over threads.
+   *
+   * @param early whether it is launched while parts are computed, and waits for them
+   */
+  PrimFunc combine(String name, boolean early) {
+    int warps = Math.ceilDiv(attention.headSize(), 32);
+    boolean many = (long) attention.heads() * attention.rows() * warps > MOST_WARPS;
+    holes.put("COLUMNS", many ? warps * 32 : 32);
+    holes.put("WAIT", early ? "griddepcontrol.wait()" : "");
+    holes.put("CONSTANTS", early ? " [constants = \"\"]" : "");
     return holes.parse(name, COMBINE);
   }
 }

@@ -5,6 +5,7 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /** A tile program as text with holes, which begin with a dollar; what fills one may have others. */
@@ -15,6 +16,11 @@ final class TextHoles {
 
   void put(String name, Object value) {
     values.put(name, String.valueOf(value));
+  }
+
+  /** What fills a hole. */
+  String get(String name) {
+    return Objects.requireNonNull(values.get(name), name);
   }
 
   /** The text without holes. */

@@ -93,10 +93,28 @@ class AttentionKernelsTest {
           new Case(
               Attention.of(1, 1, 1, 40, 20, 65, DType.BF16).withScale(0.5),
               config(16, 64, 1, 32, 1),
-              65));
+              65),
+          // By warpgroups: tiles that begin before the first key, entries shorter than one or
+          // empty,
+          // rows that see nothing; tiles within a head and across heads.
+          new Case(
+              Attention.of(3, 4, 2, 64, 32, 200, DType.BF16),
+              AttentionConfig.wgmma(64, 64, 3),
+              131,
+              5,
+              0),
+          new Case(
+              Attention.of(2, 2, 1, 64, 128, 160, DType.F16).withCausal(true),
+              AttentionConfig.wgmma(128, 96, 2),
+              160,
+              100),
+          new Case(
+              Attention.of(1, 4, 2, 128, 96, 130, DType.BF16).withCausal(true).withScale(0.5),
+              AttentionConfig.wgmma(64, 128, 4),
+              97));
 
   @SuppressWarnings("unused") // By name.
-  private static final List<Case> QUICK = CASES.subList(2, CASES.size());
+  private static final List<Case> QUICK = CASES.subList(2, 7);
 
   private static AttentionCache cache(Case each) {
     return AttentionCache.of(each.attention, each.lengths, SEED);
@@ -161,7 +179,12 @@ class AttentionKernelsTest {
   @FieldSource("CASES")
   void kernelsAreCleanAndRight(Case each) {
     Attention attention = each.attention;
-    AttentionKernels kernels = AttentionKernels.of(attention, each.config, GpuTarget.SM_80);
+    // Parts are combined by a launch that begins early, where there is such.
+    GpuTarget target =
+        each.config.splits() > 1 || each.config.isForWarpgroups()
+            ? GpuTarget.SM_90A
+            : GpuTarget.SM_80;
+    AttentionKernels kernels = AttentionKernels.of(attention, each.config, target);
     for (PrimFunc tiles : kernels.tiles()) {
       assertThat(Verifier.verify(tiles)).as(IrPrinter.text(tiles)).isEmpty();
     }
@@ -198,9 +221,16 @@ class AttentionKernelsTest {
                 config(16, 64, 16, 128, 3)),
             new Case(
                 Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
-                config(64, 64, 1, 128, 2)));
+                config(64, 64, 1, 128, 2)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 4096, 4096, DType.BF16).withCausal(true),
+                AttentionConfig.wgmma(128, 128, 4)));
     for (Case each : cases) {
-      for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
+      List<GpuTarget> targets =
+          each.config.isForWarpgroups()
+              ? List.of(GpuTarget.SM_90A)
+              : List.of(GpuTarget.SM_80, GpuTarget.SM_90A);
+      for (GpuTarget target : targets) {
         for (Kernel kernel : AttentionKernels.of(each.attention, each.config, target).kernels()) {
           String cuda = CudaPrinter.print(kernel, target);
           Cubin cubin = nvcc.get().compile(new CompileRequest(cuda, target.name()));

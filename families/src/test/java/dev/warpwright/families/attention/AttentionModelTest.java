@@ -36,7 +36,24 @@ class AttentionModelTest {
     assertThat(best(one).config().tileRows()).isEqualTo(16);
     Attention prefill = Attention.of(4, 32, 8, 128, 4096, 4096, DType.BF16).withCausal(true);
     assertThat(best(prefill).config().splits()).isEqualTo(1);
-    assertThat(best(prefill).config().tileRows()).isEqualTo(64);
+    assertThat(best(prefill).config().isForWarpgroups()).isTrue();
+    assertThat(best(prefill).config().tileRows()).isGreaterThanOrEqualTo(128);
+  }
+
+  @Test
+  void aSpaceIsLimitedByWhatIsAskedFor() {
+    Attention attention = Attention.of(1, 32, 8, 128, 1, 1000, DType.BF16);
+    AttentionSpace asked =
+        new AttentionSpace(
+            List.of(16), List.of(24, 32), List.of(3, 33), List.of(32), List.of(2), List.of());
+    assertThat(AttentionModel.ranked(attention, asked, H200))
+        .extracting(AttentionModel.Expected::config)
+        .containsExactlyInAnyOrder(
+            new AttentionConfig(16, 32, 3, 32, 2), new AttentionConfig(16, 32, 33, 32, 2));
+    for (AttentionConfig config : AttentionSpace.ALL.configs(attention, GpuTarget.SM_80)) {
+      assertThat(AttentionConfig.parse(config.text())).isEqualTo(config);
+    }
+    assertThat(AttentionConfig.parse("rows=16 keys=32")).isNull();
   }
 
   /** No expectation is below what memory and tensor cores allow. */
@@ -66,6 +83,17 @@ class AttentionModelTest {
         assertThat(KernelResources.of(kernel).sharedBytes())
             .isEqualTo(AttentionModel.sharedBytes(attention, config));
       }
+    }
+  }
+
+  @Test
+  void sharedBytesOfWarpgroupsAreTheKernels() {
+    Attention attention = Attention.of(1, 4, 2, 64, 64, 100, DType.BF16);
+    for (int stages = 2; stages <= 5; stages++) {
+      AttentionConfig config = AttentionConfig.wgmma(64, 96, stages);
+      Kernel kernel = AttentionKernels.of(attention, config, GpuTarget.SM_90A).kernels().getFirst();
+      assertThat(KernelResources.of(kernel).sharedBytes())
+          .isEqualTo(AttentionModel.sharedBytes(attention, config));
     }
   }
 

@@ -56,6 +56,8 @@ final class PipeSteps {
 
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
+  private final Set<Pipe> trailing = new HashSet<>();
+
   /** Where a site is: the loops over items around it, and what must hold besides. */
   private record Site(List<Stmt.For> items, Set<Var> conditional) {
     Site in(Stmt.For f) {
@@ -98,6 +100,7 @@ final class PipeSteps {
             default -> {}
           }
         });
+    trailing.addAll(trailing(this.whole));
   }
 
   /** Loops that count on begin with 0; that they did is noted. */
@@ -386,6 +389,15 @@ final class PipeSteps {
                     Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
+              if (trailing.contains(consume.pipe())) {
+                // Its products end behind the next stage's, and so does its stage.
+                Expr later = Exprs.lt(Exprs.i32(0), at(consume));
+                return Stmts.seq(
+                    wait,
+                    body,
+                    done(isUnderWay(inner) ? 1 : 0),
+                    Stmts.when(later, release(lowered, last)));
+              }
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
@@ -501,18 +513,58 @@ final class PipeSteps {
         || !(stmts.getFirst() instanceof Stmt.Flow.Consume consume)
         || consume.peek()
         || consume.pipe().options().hold() != 1
+        || trailing.contains(consume.pipe())
         || Exprs.isConst(f.extent(), 1)) {
       return null;
     }
-    List<Stmt> inside = StageNumbers.flat(consume.body());
+    return isUnderWay(consume.body()) && pipes.containsKey(consume.pipe()) ? consume : null;
+  }
+
+  /** Whether nothing is done with a stage but products that may end later. */
+  private static boolean isUnderWay(Stmt body) {
+    List<Stmt> inside = StageNumbers.flat(body);
     // Stages that only go by are given back at once.
-    boolean[] only = {!inside.isEmpty()};
-    for (Stmt s : inside) {
-      only[0] &=
-          s instanceof Stmt.TileMma mma
-              && WarpgroupInstruction.isNamedBy(mma)
-              && mma.attrs().getLong("inflight", 0) == 1;
-    }
-    return only[0] && pipes.containsKey(consume.pipe()) ? consume : null;
+    return !inside.isEmpty()
+        && inside.stream()
+            .allMatch(
+                s ->
+                    s instanceof Stmt.TileMma mma
+                        && WarpgroupInstruction.isNamedBy(mma)
+                        && mma.attrs().getLong("inflight", 0) == 1);
+  }
+
+  /**
+   * Pipes of which a stage's products, one group, are under way while the next stage's begin, at
+   * sites that are not all of a loop: there a stage is given back at the next site, wherever that
+   * is. The last stage of all is nobody's any more, and stays.
+   */
+  private Set<Pipe> trailing(Stmt whole) {
+    Set<Pipe> loops = new HashSet<>();
+    Set<Pipe> found = new HashSet<>();
+    new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        if (s instanceof Stmt.For f && overlapping(f) != null) {
+          loops.add(Objects.requireNonNull(overlapping(f)).pipe());
+          return s;
+        }
+        if (s instanceof Stmt.Flow.Consume consume
+            && !consume.peek()
+            && consume.pipe().options().hold() == 1
+            && StageNumbers.flat(consume.body()).size() == 1
+            && isUnderWay(consume.body())) {
+          found.add(consume.pipe());
+        }
+        return super.stmt(s);
+      }
+    }.stmt(whole);
+    found.removeAll(loops);
+    found.removeIf(pipe -> !pipes.containsKey(pipe) || !isKnown(pipe));
+    return found;
+  }
+
+  private boolean isKnown(Pipe pipe) {
+    StageNumbers counted = numbers.get(pipe);
+    return counted != null && counted.known();
   }
 }

@@ -60,8 +60,7 @@ final class RoleCode {
   private final CombinedSums combined;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
 
-  /** Fragments that products which nobody has waited for write or read. */
-  private Set<Buffer> underWay = new HashSet<>();
+  private UnderWay underWay = new UnderWay();
 
   /**
    * The threads of a role.
@@ -151,7 +150,7 @@ final class RoleCode {
   /** The code of the role. */
   Stmt lowered(Stmt body) {
     Stmt result = stmt(body);
-    Stmt end = underWay.isEmpty() ? Stmt.Seq.EMPTY : waitForAll();
+    Stmt end = underWay.waitFor(buffer -> true);
     boolean bulk = staged.values().stream().anyMatch(panels -> !panels.byThreads());
     Stmt finish = bulk ? StagedStore.finish(team.thread()) : Stmt.Seq.EMPTY;
     return behind(result, Stmts.seq(end, finish));
@@ -186,7 +185,10 @@ final class RoleCode {
           if (underWay.isEmpty()) {
             yield Stmt.Seq.EMPTY;
           }
-          underWay.clear();
+        }
+        if (call.op() == HopperIntrinsics.WGMMA_WAIT
+            && call.args().getFirst() instanceof Expr.IntImm unfinished) {
+          underWay.keep((int) unfinished.value());
         }
         yield s;
       }
@@ -222,20 +224,14 @@ final class RoleCode {
     if (elected != null) {
       return elected;
     }
-    boolean touches = underWay.stream().anyMatch(buffer -> FoldedFills.touches(s, buffer));
-    Stmt wait = touches ? waitForAll() : Stmt.Seq.EMPTY;
-    Set<Buffer> before = new HashSet<>(underWay);
+    Stmt wait = underWay.waitFor(buffer -> FoldedFills.touches(s, buffer));
+    UnderWay before = underWay.copy();
     Stmt then = stmt(s.then());
-    Set<Buffer> behind = underWay;
-    underWay = new HashSet<>(before);
+    UnderWay behind = underWay;
+    underWay = before;
     Stmt otherwise = s.otherwise() == null ? null : stmt(s.otherwise());
-    underWay.addAll(behind);
+    underWay = underWay.or(behind);
     return Stmts.seq(wait, new Stmt.If(s.condition(), then, otherwise));
-  }
-
-  private Stmt waitForAll() {
-    underWay.clear();
-    return Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(0));
   }
 
   /** Behind what it touches. */
@@ -246,9 +242,7 @@ final class RoleCode {
   /** The wait for what a statement touches; nothing if nothing of it is under way. */
   private Stmt waitFor(Stmt s) {
     Leaves leaves = Leaves.of(s);
-    boolean touches =
-        underWay.stream().anyMatch(b -> leaves.reads().contains(b) || leaves.writes().contains(b));
-    return touches ? waitForAll() : Stmt.Seq.EMPTY;
+    return underWay.waitFor(b -> leaves.reads().contains(b) || leaves.writes().contains(b));
   }
 
   private Stmt sequence(List<Stmt> stmts) {
@@ -295,18 +289,18 @@ final class RoleCode {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt.TileMma mma : together) {
       // Its operand may be another product's accumulators.
-      if (underWay.contains(mma.a().buffer()) && sums.contains(mma.a().buffer())) {
-        stmts.add(waitForAll());
-      }
+      stmts.add(underWay.waitFor(b -> b == mma.a().buffer() && sums.contains(b)));
     }
     stmts.add(Exprs.evaluate(HopperIntrinsics.WGMMA_FENCE));
+    Set<Buffer> fragments = new HashSet<>();
     for (Stmt.TileMma mma : together) {
       stmts.add(products.product(mma));
-      underWay.add(mma.c().buffer());
+      fragments.add(mma.c().buffer());
       if (mma.a().buffer().scope() == Scope.FRAGMENT) {
-        underWay.add(mma.a().buffer());
+        fragments.add(mma.a().buffer());
       }
     }
+    underWay.add(fragments);
     stmts.add(Exprs.evaluate(HopperIntrinsics.WGMMA_COMMIT));
     return Stmts.seq(stmts);
   }
@@ -315,7 +309,7 @@ final class RoleCode {
     if (f.attrs().has(LowerPipes.ELECT)) {
       return elected(f);
     }
-    Stmt body = repeated(f.body());
+    Stmt body = Exprs.isConst(f.extent(), 1) ? stmt(f.body()) : repeated(f.body());
     boolean registers = indexesRegisters(f);
     ForKind kind = registers ? ForKind.UNROLLED : f.kind();
     if (registers && !(f.extent() instanceof Expr.IntImm)) {
@@ -334,15 +328,15 @@ final class RoleCode {
   }
 
   private Stmt repeated(Stmt body) {
-    Set<Buffer> before = new HashSet<>(underWay);
+    UnderWay before = underWay.copy();
     Stmt result = stmt(body);
-    if (!before.containsAll(underWay)) {
+    if (!before.covers(underWay)) {
       // The second iteration begins with what the first one left under way.
-      before.addAll(underWay);
-      underWay = new HashSet<>(before);
+      before = before.or(underWay);
+      underWay = before.copy();
       result = stmt(body);
     }
-    underWay.addAll(before);
+    underWay = underWay.or(before);
     return result;
   }
 
@@ -389,8 +383,7 @@ final class RoleCode {
       case FRAGMENT -> {
         Stmt inner = stmt(body);
         // What products hold stays theirs until they are done.
-        boolean pending = underWay.contains(buffer);
-        Stmt end = pending ? waitForAll() : Stmt.Seq.EMPTY;
+        Stmt end = underWay.waitFor(b -> b == buffer);
         Buffer registers =
             packed.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
         List<Buffer> more = combined.registers(buffer);

@@ -15,30 +15,43 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs configurations of an attention on a GPU: each compiled, its whole result verified against
- * the definition in f64 before and after it is timed, and all of them timed in turn in graphs that
- * go through several sets of inputs. All entries have all keys; ragged ones are what {@code check}
- * verifies.
+ * the definition in f64 before and after it is timed. One after the other is timed by itself and
+ * told of at once, so that whoever is killed knows all that was measured; the fastest are then
+ * timed in turn. Graphs go through several sets of inputs. All entries have all keys; ragged ones
+ * are what {@code check} verifies.
  */
 public final class AttentionBench {
   /** Operations of which the reference takes a minute or so. */
   private static final double MOST_VERIFIED = 4e11;
 
-  /** Launches timed one by one, a round: few, for configurations may be many. */
+  /** Of a configuration by itself, which only tells who is timed again. */
+  private static final int FIRST_ROUNDS = 3;
+
+  /** So many are timed in turn. */
+  private static final int FINALISTS = 6;
+
+  /** Launches timed one by one, a round. */
   private static final int SINGLES = 2;
 
   private final Attention attention;
   private final Gpu gpu;
   private final GpuTarget target;
-  private final long seed;
   private final int rounds;
-  private final Consumer<String> progress;
+  private final Consumer<Outcome> told;
+  private final CudaStream stream;
+  private final AttentionMemory memory;
 
   /**
    * A configuration's result.
@@ -46,33 +59,41 @@ public final class AttentionBench {
    * @param failure why it has no time; null if it has one
    * @param relError of its whole result; not a number if it has none
    * @param times of all its launches together; null if it has none
+   * @param sourceHash of its kernels; empty if they were not printed
    */
   public record Outcome(
       AttentionConfig config,
       @Nullable String failure,
       double relError,
-      KernelReport.@Nullable Times times) {
+      KernelReport.@Nullable Times times,
+      String sourceHash) {
     /** Microseconds of all launches in a graph; infinite if it has no time. */
     public double micros() {
       return times == null ? Double.POSITIVE_INFINITY : times.graphUs();
     }
+  }
 
-    private static Outcome failed(AttentionConfig config, String why, double relError) {
-      return new Outcome(config, why, relError, null);
+  /** One that is loaded and right. */
+  private record Ready(AttentionConfig config, LoadedAttention loaded, String sourceHash) {
+    Outcome outcome(@Nullable String failure, KernelReport.@Nullable Times times, double error) {
+      return new Outcome(config, failure, error, times, sourceHash);
     }
   }
 
-  /** One that is loaded and right, waiting for its turn. */
-  private record Ready(AttentionConfig config, LoadedAttention loaded, double relError) {}
-
   private AttentionBench(
-      Attention attention, Gpu gpu, long seed, int rounds, Consumer<String> progress) {
+      Attention attention,
+      Gpu gpu,
+      int rounds,
+      Consumer<Outcome> told,
+      CudaStream stream,
+      AttentionMemory memory) {
     this.attention = attention;
     this.gpu = gpu;
     this.target = (GpuTarget) gpu.target();
-    this.seed = seed;
     this.rounds = rounds;
-    this.progress = progress;
+    this.told = told;
+    this.stream = stream;
+    this.memory = memory;
   }
 
   /**
@@ -80,8 +101,9 @@ public final class AttentionBench {
    *
    * @param configs each of the attention's space
    * @param seed of the random data
-   * @param rounds of timing, at least 5
+   * @param rounds of timing in turn, at least 5
    * @param progress is told what is going on
+   * @param told of each outcome when it is known; of those timed in turn a second time
    * @return in the order of the configurations
    * @throws UserError if the attention is too large to be verified
    * @throws DeviceError if the device is lost
@@ -92,9 +114,30 @@ public final class AttentionBench {
       Gpu gpu,
       long seed,
       int rounds,
-      Consumer<String> progress) {
+      Consumer<String> progress,
+      Consumer<Outcome> told) {
     requireSmall(attention);
-    return new AttentionBench(attention, gpu, seed, rounds, progress).run(configs);
+    CudaContext context = gpu.context();
+    try (CompileAhead ahead = new CompileAhead(attention, configs, (GpuTarget) gpu.target());
+        CudaStream stream = context.newStream();
+        AttentionMemory memory =
+            new AttentionMemory(
+                attention,
+                AttentionKernels.of(attention, configs.getFirst(), (GpuTarget) gpu.target())
+                    .program(),
+                seed,
+                context,
+                stream)) {
+      progress.accept(
+          String.format(
+              Locale.ROOT,
+              "%s on %s, seed %d, %d sets of inputs",
+              attention.text(),
+              gpu.name(),
+              seed,
+              memory.count()));
+      return new AttentionBench(attention, gpu, rounds, told, stream, memory).run(configs, ahead);
+    }
   }
 
   /**
@@ -109,96 +152,95 @@ public final class AttentionBench {
     }
   }
 
-  private List<Outcome> run(List<AttentionConfig> configs) {
-    CudaContext context = gpu.context();
-    List<Outcome> outcomes = new ArrayList<>();
-    List<Ready> ready = new ArrayList<>();
-    try (CudaStream stream = context.newStream();
-        AttentionMemory memory =
-            new AttentionMemory(
-                attention,
-                AttentionKernels.of(attention, configs.getFirst(), target).program(),
-                seed,
-                context,
-                stream)) {
-      progress.accept(
-          String.format(
-              Locale.ROOT,
-              "%s on %s, seed %d, %d sets of inputs",
-              attention.text(),
-              gpu.name(),
-              seed,
-              memory.count()));
-      try {
-        for (AttentionConfig config : configs) {
-          outcomes.add(load(config, memory, stream, ready));
-        }
-        times(memory, stream, ready, outcomes);
-      } finally {
-        ready.forEach(each -> each.loaded().close());
+  private List<Outcome> run(List<AttentionConfig> configs, CompileAhead ahead) {
+    Map<AttentionConfig, Outcome> outcomes = new LinkedHashMap<>();
+    List<Ready> fastest = new ArrayList<>();
+    try {
+      for (AttentionConfig config : configs) {
+        first(config, ahead.get(config), outcomes, fastest);
       }
+      if (!fastest.isEmpty()) {
+        for (Outcome outcome : timed(fastest, rounds)) {
+          outcomes.put(outcome.config(), outcome);
+          told.accept(outcome);
+        }
+      }
+    } finally {
+      fastest.forEach(each -> each.loaded().close());
     }
-    return outcomes;
+    return List.copyOf(outcomes.values());
   }
 
-  /** Its outcome, which is a failure, or a place for one that gets its time later. */
-  private Outcome load(
-      AttentionConfig config, AttentionMemory memory, CudaStream stream, List<Ready> ready) {
-    LoadedAttention loaded;
+  /** Verifies and times one; it stays loaded where it is among the fastest. */
+  private void first(
+      AttentionConfig config,
+      Future<CompiledAttention> compiled,
+      Map<AttentionConfig, Outcome> outcomes,
+      List<Ready> fastest) {
+    Ready ready;
     try {
-      AttentionKernels kernels = AttentionKernels.of(attention, config, target);
-      loaded = new LoadedAttention(kernels, memory, gpu.context(), stream);
+      ready = load(config, compiled);
     } catch (UserError | DeviceError | LoweringException e) {
-      return failed(config, e);
+      if (gpu.context().isLost()) {
+        throw e;
+      }
+      Outcome failed = new Outcome(config, String.valueOf(e.getMessage()), Double.NaN, null, "");
+      told.accept(failed);
+      outcomes.put(config, failed);
+      return;
     }
-    AttentionMemory.Error error;
+    fastest.add(ready);
+    Outcome outcome;
+    AttentionMemory.Error error = memory.error(ready.loaded().result(0));
+    if (error.verified()) {
+      outcome = timed(List.of(ready), FIRST_ROUNDS).getFirst();
+    } else {
+      outcome = ready.outcome(error.why(), null, error.relative());
+    }
+    told.accept(outcome);
+    outcomes.put(config, outcome);
+    fastest.sort(
+        Comparator.comparingDouble(
+            each -> Objects.requireNonNull(outcomes.get(each.config())).micros()));
+    if (outcome.times() == null || fastest.size() > FINALISTS) {
+      Ready slowest = outcome.times() == null ? ready : fastest.getLast();
+      fastest.remove(slowest);
+      slowest.loaded().close();
+    }
+  }
+
+  /** Loads, and runs once. */
+  private Ready load(AttentionConfig config, Future<CompiledAttention> compiled) {
+    CompiledAttention machineCode = CompileAhead.result(compiled);
+    LoadedAttention loaded = new LoadedAttention(machineCode, memory, gpu.context(), stream);
     try {
       loaded.enqueue(0);
-      error = memory.error(loaded.result(0));
+      stream.synchronize();
     } catch (DeviceError e) {
       loaded.close();
-      return failed(config, e);
-    }
-    progress.accept(
-        String.format(
-            Locale.ROOT,
-            "%s: relative error %.2e %s",
-            config.text(),
-            error.relative(),
-            error.why()));
-    if (!error.verified()) {
-      loaded.close();
-      return Outcome.failed(config, error.why(), error.relative());
-    }
-    ready.add(new Ready(config, loaded, error.relative()));
-    return Outcome.failed(config, "not timed", error.relative());
-  }
-
-  private Outcome failed(AttentionConfig config, RuntimeException e) {
-    if (gpu.context().isLost()) {
       throw e;
     }
-    progress.accept(config.text() + ": " + e.getMessage());
-    return Outcome.failed(config, String.valueOf(e.getMessage()), Double.NaN);
+    return new Ready(config, loaded, machineCode.sourceHash());
   }
 
-  private void times(
-      AttentionMemory memory, CudaStream stream, List<Ready> ready, List<Outcome> outcomes) {
+  /** Times in turn, and verifies what the last launch has left. */
+  private List<Outcome> timed(List<Ready> ready, int rounds) {
     int last = memory.count() - 1;
     ready.forEach(each -> each.loaded().poison(last));
     List<TimedWork> work =
         ready.stream().map(r -> new TimedWork(r.config().text(), r.loaded()::enqueue)).toList();
     List<KernelReport.Times> times =
         new InterleavedTimer(gpu.context(), stream, memory.count(), rounds, SINGLES).measure(work);
+    List<Outcome> outcomes = new ArrayList<>();
     for (int i = 0; i < ready.size(); i++) {
       Ready each = ready.get(i);
       AttentionMemory.Error after = memory.error(each.loaded().result(last));
-      Outcome outcome =
+      outcomes.add(
           after.verified()
-              ? plausible(each, times.get(i), Math.max(each.relError(), after.relative()))
-              : Outcome.failed(each.config(), "timed: " + after.why(), after.relative());
-      outcomes.replaceAll(o -> o.config().equals(each.config()) ? outcome : o);
+              ? plausible(each, times.get(i), after.relative())
+              : each.outcome("timed: " + after.why(), null, after.relative()));
     }
+    return outcomes;
   }
 
   /** A rate above the device's peak is an error, not a result. */
@@ -206,15 +248,15 @@ public final class AttentionBench {
     double peak = PeakRate.flops(gpu.context().device(), target, attention.precision());
     double flops = attention.flops() / (times.graphUs() * 1e-6);
     return flops > peak
-        ? Outcome.failed(
-            each.config(),
+        ? each.outcome(
             String.format(
                 Locale.ROOT,
                 "measured %.0f TFLOP/s, more than the device's peak of %.0f: %s",
                 flops / 1e12,
                 peak / 1e12,
                 KernelReport.MISMEASURED),
+            null,
             relError)
-        : new Outcome(each.config(), null, relError, times);
+        : each.outcome(null, times, relError);
   }
 }

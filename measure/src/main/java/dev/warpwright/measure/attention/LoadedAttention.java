@@ -1,10 +1,5 @@
 package dev.warpwright.measure.attention;
 
-import dev.warpwright.base.DeviceError;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.Cubin;
-import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
@@ -34,25 +29,21 @@ final class LoadedAttention implements AutoCloseable {
   private final List<List<CudaLaunch>> launches = new ArrayList<>();
 
   /**
-   * Compiles and prepares.
+   * Loads and prepares.
    *
-   * @throws DeviceError if a kernel cannot be compiled, spills, or is refused by the device
+   * @throws dev.warpwright.base.DeviceError if the device refuses a kernel
    */
   LoadedAttention(
-      AttentionKernels kernels, AttentionMemory memory, CudaContext context, CudaStream stream) {
+      CompiledAttention compiled, AttentionMemory memory, CudaContext context, CudaStream stream) {
     this.stream = stream;
-    Program program = kernels.program();
+    Program program = compiled.kernels().program();
     try {
       Map<Kernel, GridLauncher> launchers = new IdentityHashMap<>();
-      for (Kernel kernel : kernels.kernels()) {
-        Cubin cubin =
-            CudaCompilers.compile(CudaPrinter.print(kernel, kernels.target()), kernels.target());
-        if (cubin.usage(kernel.name()).stream().anyMatch(usage -> !usage.isClean())) {
-          throw new DeviceError(kernel.name() + " spills registers");
-        }
-        CudaModule module = context.load(cubin.bytes());
+      List<Kernel> kernels = compiled.kernels().kernels();
+      for (int i = 0; i < kernels.size(); i++) {
+        CudaModule module = context.load(compiled.cubins().get(i).bytes());
         modules.add(module);
-        launchers.put(kernel, GridLauncher.of(kernel, module));
+        launchers.put(kernels.get(i), GridLauncher.of(kernels.get(i), module));
       }
       for (Buffer buffer : program.workspace()) {
         long bytes = buffer.storageElements() * buffer.dtype().bytes();

@@ -13,6 +13,7 @@ import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +29,7 @@ class AttentionBenchTest {
   private static final String KERNEL = "attention_bf16_causal_paged";
 
   private final FakeGpu fake = FakeGpu.install();
+  private final List<Outcome> told = new ArrayList<>();
 
   @AfterEach
   void uninstall() {
@@ -42,7 +44,7 @@ class AttentionBenchTest {
             .forEach(fake::knows);
       }
       List<Outcome> outcomes =
-          AttentionBench.run(ATTENTION, List.of(WHOLE, PARTS), gpu, SEED, 5, line -> {});
+          AttentionBench.run(ATTENTION, List.of(WHOLE, PARTS), gpu, SEED, 5, line -> {}, told::add);
       assertThat(fake.liveBuffers()).isZero();
       assertThat(outcomes).extracting(Outcome::config).containsExactly(WHOLE, PARTS);
       return outcomes;
@@ -57,6 +59,10 @@ class AttentionBenchTest {
     assertThat(outcomes.get(0).micros()).isCloseTo(50, within(0.01));
     assertThat(outcomes.get(1).micros()).isCloseTo(37, within(0.01));
     assertThat(outcomes.get(0).relError()).isBetween(1e-6, ATTENTION.tolerance());
+    // Each at once, then both in turn, the fastest first.
+    assertThat(told).extracting(Outcome::config).containsExactly(WHOLE, PARTS, PARTS, WHOLE);
+    assertThat(told).allSatisfy(o -> assertThat(o.times()).isNotNull());
+    assertThat(told).allSatisfy(o -> assertThat(o.sourceHash()).hasSize(64));
   }
 
   @Test

@@ -1,169 +1,184 @@
 package dev.warpwright.cli.attention;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.base.json.Json;
-import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.Devices;
-import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.measure.attention.AttentionBench;
-import dev.warpwright.measure.attention.AttentionBench.Outcome;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.Attention;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 
 /**
  * Times attention on this machine's GPU, verified before and after: one configuration ({@code
- * perf}), or those that are expected to be the fastest, in turn ({@code tune}). Torch's times of
- * the same attention come from {@code bench/attention.sh}.
+ * perf}), or those that are expected to be the fastest ({@code tune}). Each result is said and in
+ * the database before the next configuration runs. Torch's times of the same attention come from
+ * {@code bench/attention.sh}.
  */
 public final class AttentionPerf {
-  /** Configurations that a search times, if not said. */
-  private static final int TRIALS = 24;
+  /** Of an earlier search's fastest, so many run again beside new ones. */
+  private static final int AGAIN = 3;
 
-  private static final int MOST_TRIALS = 200;
+  private final AttentionSearch search;
+  private final TuningDatabase database;
+  private final Environment environment;
+  private final Progress progress;
 
-  private AttentionPerf() {}
-
-  /**
-   * What is to be timed.
-   *
-   * @param trials configurations of a search
-   * @param seed of the random data
-   */
-  public record Search(AttentionTask task, int trials, long seed) {
-    /**
-     * Reads {@code HQ=32 HKV=8 D=128 S=4096 t=24 seed=1}.
-     *
-     * @throws dev.warpwright.base.UserError if it is none
-     */
-    public static Search of(List<String> arguments) {
-      KeyValues values = new KeyValues(arguments);
-      int trials = (int) values.number("t", 1, MOST_TRIALS, TRIALS);
-      long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
-      AttentionTask task = AttentionTask.of(values);
-      AttentionBench.requireSmall(task.attention());
-      return new Search(task, trials, seed);
-    }
+  private AttentionPerf(
+      AttentionSearch search, TuningDatabase database, Environment environment, Progress progress) {
+    this.search = search;
+    this.database = database;
+    this.environment = environment;
+    this.progress = progress;
   }
 
   /**
-   * Times the configuration asked for, or the one that is expected to be the fastest.
+   * Times the configuration asked for, or the fastest that is known, or that is expected.
+   *
+   * @param untuned whether nothing is known
+   * @throws DeviceError if there is no GPU
+   */
+  public static Report perf(
+      AttentionSearch search,
+      int rounds,
+      boolean untuned,
+      TuningDatabase database,
+      Environment environment,
+      Progress progress) {
+    AttentionPerf perf = new AttentionPerf(search, database, environment, progress);
+    return perf.measure(rounds, device -> List.of(perf.one(untuned, device)));
+  }
+
+  /**
+   * Times as many configurations as there are trials, those of which most is expected. What an
+   * earlier search has measured is not measured again, but for its fastest.
    *
    * @throws DeviceError if there is no GPU
    */
-  public static Report perf(Search search, int rounds, Progress progress) {
-    return measure(search.task(), 1, search.seed(), rounds, progress);
+  public static Report tune(
+      AttentionSearch search,
+      int rounds,
+      TuningDatabase database,
+      Environment environment,
+      Progress progress) {
+    AttentionPerf perf = new AttentionPerf(search, database, environment, progress);
+    return perf.measure(rounds, perf::candidates);
   }
 
-  /** Times as many configurations as there are trials, those of which most is expected. */
-  public static Report tune(Search search, int rounds, Progress progress) {
-    return measure(search.task(), search.trials(), search.seed(), rounds, progress);
+  /** What is measured on a device. */
+  private interface Choice {
+    List<AttentionConfig> of(DeviceModel device);
   }
 
-  private static Report measure(
-      AttentionTask task, int trials, long seed, int rounds, Progress progress) {
+  private Report measure(int rounds, Choice choice) {
     try (Gpu gpu =
         Gpu.find()
             .orElseThrow(
                 () -> new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU"))) {
-      GpuTarget target = (GpuTarget) gpu.target();
       DeviceModel device =
-          DeviceCatalogue.find(gpu.name()).orElseGet(() -> AttentionTask.device(target));
-      List<AttentionConfig> configs = configs(task, trials, device);
-      List<Outcome> outcomes =
-          AttentionBench.run(task.attention(), configs, gpu, seed, rounds, progress::say);
-      return report(task.attention(), outcomes, device, gpu.name(), seed);
+          DeviceCatalogue.find(gpu.name())
+              .orElseGet(() -> AttentionTask.device((GpuTarget) gpu.target()));
+      Attention attention = search.attention();
+      AttentionReport report = new AttentionReport(attention, device);
+      List<AttentionBench.Outcome> outcomes =
+          AttentionBench.run(
+              attention,
+              choice.of(device),
+              gpu,
+              search.seed(),
+              rounds,
+              progress::say,
+              outcome -> {
+                progress.say(report.line(outcome));
+                store(outcome);
+              });
+      return report.of(outcomes, gpu.name(), search.seed());
     }
   }
 
-  /** The one asked for first, then what is expected to be the fastest. */
-  static List<AttentionConfig> configs(AttentionTask task, int trials, DeviceModel device) {
-    List<AttentionConfig> configs = new ArrayList<>();
-    if (task.config() != null) {
-      configs.add(task.config());
+  private AttentionConfig one(boolean untuned, DeviceModel device) {
+    if (search.config() != null) {
+      return search.config();
     }
-    for (AttentionModel.Expected expected : AttentionModel.ranked(task.attention(), device)) {
-      if (configs.size() < trials && !configs.contains(expected.config())) {
-        configs.add(expected.config());
+    Attention attention = search.attention();
+    if (!untuned) {
+      AttentionConfig known =
+          database
+              .best(attention.key(), environment.target(), environment.device())
+              .map(record -> AttentionConfig.parse(record.point().text()))
+              .orElse(null);
+      if (known != null) {
+        return known;
       }
     }
-    return configs;
+    return AttentionModel.ranked(attention, device).getFirst().config();
   }
 
-  /** What came out, the fastest first. */
-  static Report report(
-      Attention attention, List<Outcome> outcomes, DeviceModel device, String gpu, long seed) {
-    List<Outcome> sorted =
-        outcomes.stream().sorted(Comparator.comparingDouble(Outcome::micros)).toList();
-    Outcome best = sorted.getFirst();
-    double bound =
-        Math.max(
-            attention.bytes() / (device.dramGBs() * 1e3),
-            attention.flops() / (attention.precision().peak(device) * 1e-6));
-    List<String> lines = new ArrayList<>();
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "%s on %s, bound %s us (seed %d)",
-            attention.text(),
-            gpu,
-            Figure.number(bound),
-            seed));
-    sorted.forEach(outcome -> lines.add(line(attention, outcome, device)));
-    boolean verified = best.times() != null;
-    Json.Members json =
-        json(attention, best, device)
-            .with("workload", attention.key().text())
-            .with("text", attention.text())
-            .with("target", gpu)
-            .with("leastUs", bound)
-            .with("verified", verified)
-            .with("seed", seed)
-            .with("trials", outcomes.size())
-            .with("configurations", Json.array(sorted, each -> json(attention, each, device)));
-    return new Report(verified, String.join(System.lineSeparator(), lines), json);
+  private List<AttentionConfig> candidates(DeviceModel device) {
+    Attention attention = search.attention();
+    List<AttentionConfig> ranked =
+        AttentionModel.ranked(attention, search.space(), device).stream()
+            .map(AttentionModel.Expected::config)
+            .toList();
+    Map<AttentionConfig, TuningRecord> known = new LinkedHashMap<>();
+    for (TuningRecord record : database.records(attention.key(), environment)) {
+      AttentionConfig config = AttentionConfig.parse(record.point().text());
+      if (config != null && ranked.contains(config)) {
+        known.put(config, record);
+      }
+    }
+    List<AttentionConfig> candidates = new ArrayList<>();
+    known.entrySet().stream()
+        .filter(entry -> entry.getValue().outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(entry -> micros(entry.getValue())))
+        .limit(AGAIN)
+        .forEach(entry -> candidates.add(entry.getKey()));
+    ranked.stream()
+        .filter(config -> !known.containsKey(config))
+        .limit(Math.max(candidates.isEmpty() ? 1 : 0, search.trials() - known.size()))
+        .forEach(candidates::add);
+    return candidates;
   }
 
-  private static double expected(Attention attention, Outcome outcome, DeviceModel device) {
-    return AttentionModel.predict(attention, outcome.config(), device).micros();
+  private static double micros(TuningRecord record) {
+    return record.outcome() instanceof Outcome.Measured m ? m.timeUs() : Double.POSITIVE_INFINITY;
   }
 
-  private static String line(Attention attention, Outcome outcome, DeviceModel device) {
-    String figures =
-        outcome.failure() != null
-            ? outcome.failure()
-            : String.format(
-                Locale.ROOT,
-                "%s us (%s expected), %.0f GB/s, %.1f TFLOP/s, relative error %.2e, verified",
-                Figure.number(outcome.micros()),
-                Figure.number(expected(attention, outcome, device)),
-                attention.bytes() / outcome.micros() * 1e-3,
-                attention.flops() / outcome.micros() * 1e-6,
-                outcome.relError());
-    return String.format(Locale.ROOT, "  %-50s %s", outcome.config().text(), figures);
-  }
-
-  private static Json.Members json(Attention attention, Outcome outcome, DeviceModel device) {
-    Json.Members json =
-        Json.object()
-            .with("config", outcome.config().text())
-            .with("predictedUs", expected(attention, outcome, device))
-            .with("relError", outcome.relError());
-    return outcome.times() == null
-        ? json.with("failure", String.valueOf(outcome.failure()))
-        : json.with("timeUs", outcome.micros())
-            .with("launchUs", outcome.times().launchUs())
-            .with("gbps", attention.bytes() / outcome.micros() * 1e-3)
-            .with("tflops", attention.flops() / outcome.micros() * 1e-6);
+  private void store(AttentionBench.Outcome outcome) {
+    Outcome stored;
+    if (outcome.times() != null) {
+      stored =
+          new Outcome.Measured(
+              outcome.micros(), outcome.times().graph().relativeSpread(), outcome.relError(), 0, 0);
+    } else {
+      // Without an error it has not run: its machine code is no good.
+      FailureReason reason =
+          Double.isNaN(outcome.relError()) ? FailureReason.COMPILE : FailureReason.WRONG;
+      stored = new Outcome.Failed(reason, String.valueOf(outcome.failure()));
+    }
+    database.add(
+        new TuningRecord(
+            search.attention().key(),
+            environment,
+            Point.parse(outcome.config().text()),
+            outcome.sourceHash(),
+            stored,
+            Instant.now()));
   }
 }

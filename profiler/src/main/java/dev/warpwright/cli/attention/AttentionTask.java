@@ -3,6 +3,7 @@ package dev.warpwright.cli.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.ir.type.DType;
@@ -24,9 +25,15 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Its keys, for messages. */
   public static final String KEYS =
-      "B, HQ, HKV, D, T, S, causal, page, dtype, rows, keys, splits, threads, stages";
+      "B, HQ, HKV, D, T, S, causal, page, dtype, by, rows, keys, splits, threads, stages";
 
-  private static final int MOST = 1 << 20;
+  /** The keys of a configuration. */
+  static final List<String> CHOICES = List.of("rows", "keys", "splits", "threads", "stages");
+
+  static final int MOST = 1 << 20;
+  private static final int GROUP_ROWS = 128;
+  private static final int GROUP_KEYS = 128;
+  private static final int GROUP_STAGES = 4;
   private static final int ROWS = 16;
   private static final int TILE_KEYS = 64;
   private static final int THREADS = 128;
@@ -48,30 +55,16 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Reads a task of which a command has read its own keys. */
   static AttentionTask of(KeyValues values) {
-    int heads = (int) values.number("HQ", 1, MOST);
-    int d = (int) values.number("D", 1, MOST);
-    Attention attention;
-    try {
-      attention =
-          Attention.of(
-                  (int) values.number("B", 1, MOST, 1),
-                  heads,
-                  (int) values.number("HKV", 1, MOST, heads),
-                  d,
-                  (int) values.number("T", 1, MOST, 1),
-                  (int) values.number("S", 1, MOST),
-                  type(values.text("dtype", "bf16")))
-              .withCausal(values.number("causal", 0, 1, 0) == 1)
-              .withPage((int) values.number("page", 0, MOST, 0));
-    } catch (IllegalArgumentException e) {
-      throw new UserError("attention: " + e.getMessage(), e);
-    }
+    Attention attention = attention(values);
     AttentionConfig config = null;
-    if (values.text("rows") != null
-        || values.text("keys") != null
-        || values.text("splits") != null
-        || values.text("threads") != null
-        || values.text("stages") != null) {
+    Instruction by = by(values);
+    if (by == Instruction.WGMMA) {
+      config =
+          AttentionConfig.wgmma(
+              (int) values.number("rows", 1, MOST, GROUP_ROWS),
+              (int) values.number("keys", 1, MOST, GROUP_KEYS),
+              (int) values.number("stages", 1, MOST, GROUP_STAGES));
+    } else if (by != null || CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
       config =
           new AttentionConfig(
               (int) values.number("rows", 1, MOST, ROWS),
@@ -79,10 +72,46 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
               (int) values.number("splits", 1, MOST, 1),
               (int) values.number("threads", 1, MOST, THREADS),
               (int) values.number("stages", 1, MOST, STAGES));
+    }
+    if (config != null) {
       config.check(attention);
     }
     values.finish(KEYS);
     return new AttentionTask(attention, config);
+  }
+
+  /** What is to be computed, without how. */
+  static Attention attention(KeyValues values) {
+    int heads = (int) values.number("HQ", 1, MOST);
+    int d = (int) values.number("D", 1, MOST);
+    try {
+      return Attention.of(
+              (int) values.number("B", 1, MOST, 1),
+              heads,
+              (int) values.number("HKV", 1, MOST, heads),
+              d,
+              (int) values.number("T", 1, MOST, 1),
+              (int) values.number("S", 1, MOST),
+              type(values.text("dtype", "bf16")))
+          .withCausal(values.number("causal", 0, 1, 0) == 1)
+          .withPage((int) values.number("page", 0, MOST, 0));
+    } catch (IllegalArgumentException e) {
+      throw new UserError("attention: " + e.getMessage(), e);
+    }
+  }
+
+  /** The instruction that is asked for; null if none is. */
+  static @Nullable Instruction by(KeyValues values) {
+    String text = values.text("by");
+    if (text == null) {
+      return null;
+    }
+    for (Instruction each : Instruction.values()) {
+      if (each.text().equals(text)) {
+        return each;
+      }
+    }
+    throw new UserError("by=" + text + ": it is mma or wgmma");
   }
 
   private static DType type(String text) {

@@ -2,15 +2,18 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.attention.AttentionPerf;
+import dev.warpwright.cli.attention.AttentionSearch;
 import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.networks.NetworkRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
+import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -132,11 +135,11 @@ public final class PerfCommand extends Command {
     }
     List<Products> tasks = new ArrayList<>();
     List<NetworkTask> whole = new ArrayList<>();
-    List<AttentionPerf.Search> attention = new ArrayList<>();
+    List<AttentionSearch> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
         if (AttentionTask.is(task.what())) {
-          attention.add(AttentionPerf.Search.of(task.arguments()));
+          attention.add(AttentionSearch.one(task.arguments()));
         } else if (NetworkTask.isNetwork(task.what())) {
           whole.add(network(task));
         } else {
@@ -149,8 +152,15 @@ public final class PerfCommand extends Command {
     CutlassCsv others = cutlass == null ? null : CutlassCsv.read(cutlass);
     Path records = TuningFiles.database(database);
     List<Report> reports = new ArrayList<>();
-    for (AttentionPerf.Search search : attention) {
-      reports.add(AttentionPerf.perf(search, rounds, progress));
+    if (!attention.isEmpty()) {
+      TuningDevice here = TuningDevice.find();
+      try (DeviceQueue.Turn _ = here.turn("perf", progress);
+          TuningDatabase tuned = TuningStore.open(records, progress)) {
+        for (AttentionSearch each : attention) {
+          reports.add(
+              AttentionPerf.perf(each, rounds, untuned, tuned, here.environment(), progress));
+        }
+      }
     }
     if (!whole.isEmpty()) {
       reports.add(

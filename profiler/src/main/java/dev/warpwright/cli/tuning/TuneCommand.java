@@ -3,10 +3,12 @@ package dev.warpwright.cli.tuning;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.attention.AttentionPerf;
+import dev.warpwright.cli.attention.AttentionSearch;
 import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.jobs.Job;
 import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.networks.NetworkTask;
@@ -17,6 +19,7 @@ import dev.warpwright.cli.output.Reports;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.Tuner;
+import dev.warpwright.tune.record.TuningDatabase;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +56,11 @@ import picocli.CommandLine.Parameters;
           + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
           + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
           + " inputs; t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
-          + " GEMM."
+          + " GEMM.",
+      "",
+      "Of attention: B, entries; HQ, HKV, heads; D, of a head; T, tokens; S, keys; causal, page,"
+          + " dtype; t (24). rows, keys, splits, threads, stages: the only values to try, as"
+          + " stages=2,3."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
@@ -147,11 +154,11 @@ public final class TuneCommand extends Command {
     TuneRequest.Together together = together();
     List<TuneRequest.Search> searches = new ArrayList<>();
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
-    List<AttentionPerf.Search> attention = new ArrayList<>();
+    List<AttentionSearch> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
         if (AttentionTask.is(task.what())) {
-          attention.add(AttentionPerf.Search.of(task.arguments()));
+          attention.add(AttentionSearch.of(task.arguments()));
         } else if (NetworkTask.isNetwork(task.what())) {
           network(task, searches, whole);
         } else {
@@ -175,8 +182,14 @@ public final class TuneCommand extends Command {
       return FleetTune.perform(fleet, settings, request, progress);
     }
     List<Report> reports = new ArrayList<>();
-    for (AttentionPerf.Search search : attention) {
-      reports.add(AttentionPerf.tune(search, ROUNDS, progress));
+    if (!attention.isEmpty()) {
+      TuningDevice here = TuningDevice.find();
+      try (DeviceQueue.Turn _ = here.turn("tune", progress);
+          TuningDatabase tuned = TuningStore.open(records, progress)) {
+        for (AttentionSearch each : attention) {
+          reports.add(AttentionPerf.tune(each, ROUNDS, tuned, here.environment(), progress));
+        }
+      }
     }
     if (!whole.isEmpty()) {
       reports.add(networks.perform(new NetworkTuneRequest(whole, records, ROUNDS), progress));

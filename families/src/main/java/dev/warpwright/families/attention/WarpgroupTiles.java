@@ -1,0 +1,161 @@
+package dev.warpwright.families.attention;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.workload.Attention;
+import java.util.Locale;
+
+/**
+ * The tile program of an attention for warpgroups: one warp copies K and V by TMA into a ring, in
+ * turns; each of the others multiplies 64 rows of Q by them with wgmma, scores become the second
+ * product's operand in registers.
+ *
+ * <p>Tiles of keys are counted from the last key that a row sees, backwards: what lies behind an
+ * entry's length is never read, and the tile that reaches over the first key has zeros there, which
+ * is what TMA copies deliver from outside.
+ *
+ * <pre>{@code
+ * for tiles of keys, the last one first:
+ *   s = Q · Kᵀ, masked where a key is hidden or there is none
+ *   top' = max(top, s);  f = 2^(scale · (top - top'));  p = 2^(scale · (s - top'))
+ *   sum = f · sum + Σ p;  o = f · o + p · V
+ * }</pre>
+ */
+final class WarpgroupTiles {
+  private static final String PROGRAM =
+      """
+      primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
+          lengths: i32[$B], O: $T[$BH, $R, $D]) [consumers = $CONSUMERS, share = "rows"] {
+        bind x: blockIdx.x in $ACROSS {
+          bind y: blockIdx.y in $ALONG {
+            let h: i32 = $HEAD
+            let m: i32 = $ROWS
+            let length: i32 = lengths[h / $HKV]
+            let seen: i32 = $SEEN
+            let clear: i32 = $CLEAR
+            let tiles: i32 = max(1, (seen + $TN_1) / $TN)
+            pipeline q in 1 [stages = 1] {
+              alloc Qs: $T[$TM, $D] shared
+              tile.copy Qs[0 +: $TM, 0 +: $D] <- Q[h, m * $TM +: $TM, 0 +: $D]
+              alloc s: f32[$TM, $TN] fragment
+              alloc p: $T[$TM, $TN] fragment
+              alloc o: f32[$TM, $D] fragment
+              alloc top: f32[$TM] fragment
+              alloc factor: f32[$TM] fragment
+              alloc sum: f32[$TM] fragment
+              tile.fill o[0 +: $TM, 0 +: $D] = 0.0f32
+              tile.fill top[0 +: $TM] = $LEAST
+              tile.fill sum[0 +: $TM] = 0.0f32
+              let last: i32 = seen - $TN
+              tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
+              pipeline k in 1 [stages = $STAGES, hold = 1] {
+                alloc Ks: $T[$TN, $D] shared
+                tile.copy Ks[0 +: $TN, 0 +: $D] <- K[h, last +: $TN, 0 +: $D]
+                tile.mma s[0 +: $TM, 0 +: $TN] += Qs[0 +: $TM, 0 +: $D] * Ks[0 +: $TN, 0 +: $D]^T
+                  [instr = "wgmma.m64n$TNk16.f32.$T"]
+              }
+              tile.map (i in $TM, j in $TN) {
+                s[i, j] = select(last + j < 0 || $LAST_HIDDEN, f32.minus_inf, s[i, j])
+              }
+              $WEIGHTS
+              tile.map (i in $TM, j in $TN) {
+                p[i, j] = $T(s[i, j])
+              }
+              for t in tiles - 1 {
+                let first: i32 = last - $TN - t * $TN
+                tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
+                pipeline k in 1 [stages = $STAGES, hold = 1] {
+                  alloc Ks: $T[$TN, $D] shared
+                  tile.copy Ks[0 +: $TN, 0 +: $D] <- K[h, first +: $TN, 0 +: $D]
+                  tile.mma s[0 +: $TM, 0 +: $TN] += Qs[0 +: $TM, 0 +: $D] * Ks[0 +: $TN, 0 +: $D]^T
+                    [instr = "wgmma.m64n$TNk16.f32.$T", inflight = 1]
+                }
+                pipeline v in 1 [stages = $STAGES, hold = 1] {
+                  alloc Vs: $T[$TN, $D] shared
+                  tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, first + $TN +: $TN, 0 +: $D]
+                  tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
+                    [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb", inflight = 1]
+                }
+                for masked in select(first + $TN > clear || first < 0, 1, 0) {
+                  tile.map (i in $TM, j in $TN) {
+                    s[i, j] = select(first + j < 0 || $HIDDEN, f32.minus_inf, s[i, j])
+                  }
+                }
+                $WEIGHTS
+                tile.map (i in $TM, j in $D) {
+                  o[i, j] = o[i, j] * factor[i]
+                }
+                tile.map (i in $TM, j in $TN) {
+                  p[i, j] = $T(s[i, j])
+                }
+              }
+              pipeline v in 1 [stages = $STAGES, hold = 1] {
+                alloc Vs: $T[$TN, $D] shared
+                tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, last - (tiles - 1) * $TN +: $TN, 0 +: $D]
+                tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
+                  [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb"]
+              }
+              tile.map (i in $TM) {
+                factor[i] = select(sum[i] == 0.0f32, 0.0f32, 1.0f32 / sum[i])
+              }
+              alloc Os: $T[$TM, $D] shared
+              tile.map (i in $TM, j in $D) {
+                Os[i, j] = $T(o[i, j] * factor[i])
+              }
+              tile.copy O[h, m * $TM +: $TM, 0 +: $D] <- Os[0 +: $TM, 0 +: $D]
+            }
+          }
+        }
+      }
+      """;
+
+  /** Of a tile's scores: the rows' maxima, what earlier sums lose by them, weights and sums. */
+  private static final String WEIGHTS =
+      """
+      tile.map (i in $TM) {
+        factor[i] = top[i]
+      }
+      tile.reduce max (i in $TM; j in $TN) top[i] max= s[i, j]
+      tile.map (i in $TM) {
+        factor[i] = exp2_approx((factor[i] - top[i]) * $SCALE)
+        sum[i] = sum[i] * factor[i]
+      }
+      tile.map (i in $TM, j in $TN) {
+        s[i, j] = exp2_approx(fma(s[i, j], $SCALE, 0.0f32 - top[i] * $SCALE))
+      }
+      tile.reduce sum (i in $TM; j in $TN) sum[i] += s[i, j]
+      """;
+
+  private WarpgroupTiles() {}
+
+  static PrimFunc program(String name, Attention attention, AttentionConfig config) {
+    int rows = config.tileRows();
+    TextHoles holes = AttentionTiles.shape(attention, rows, config.tileKeys(), "first");
+    int tiles = attention.rows() / rows;
+    int tokens = attention.tokens();
+    boolean whole = attention.causal() && tokens % rows == 0;
+    // Rows that see most come first: the last blocks to run should be short ones.
+    holes.put("ACROSS", whole ? attention.heads() * attention.group() : attention.heads());
+    holes.put("ALONG", whole ? tokens / rows : tiles);
+    holes.put("HEAD", whole ? "x / " + attention.group() : "x");
+    holes.put(
+        "ROWS",
+        whole
+            ? String.format(
+                Locale.ROOT,
+                "x %% %d * %d + %d - y",
+                attention.group(),
+                tokens / rows,
+                tokens / rows - 1)
+            : tiles - 1 + " - y");
+    holes.put("WEIGHTS", WEIGHTS);
+    holes.put(
+        "LAST_HIDDEN",
+        AttentionTiles.shape(attention, rows, config.tileKeys(), "last").get("HIDDEN"));
+    holes.put("CONSUMERS", config.tileRows() / 64);
+    holes.put("STAGES", config.stages());
+    // Times the scale it is a number yet.
+    double scale = attention.scale() * Math.log(Math.E) / Math.log(2);
+    holes.put("LEAST", String.format(Locale.ROOT, "%.9ef32", -3e38 / Math.max(1, scale)));
+    return holes.parse(name, PROGRAM);
+  }
+}

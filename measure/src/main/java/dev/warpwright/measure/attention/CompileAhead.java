@@ -1,0 +1,56 @@
+package dev.warpwright.measure.attention;
+
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Compiles configurations by as many threads as there are cores, in their order, while others are
+ * measured: compiling one takes longer than timing it.
+ */
+final class CompileAhead implements AutoCloseable {
+  private final Map<AttentionConfig, Future<CompiledAttention>> results = new HashMap<>();
+  private final ExecutorService threads;
+
+  CompileAhead(Attention attention, List<AttentionConfig> configs, GpuTarget target) {
+    int cores = Runtime.getRuntime().availableProcessors();
+    threads = Executors.newFixedThreadPool(Math.clamp(configs.size(), 1, cores));
+    for (AttentionConfig config : configs) {
+      results.put(config, threads.submit(() -> CompiledAttention.of(attention, config, target)));
+    }
+  }
+
+  /** What will be there of one of the configurations. */
+  Future<CompiledAttention> get(AttentionConfig config) {
+    return Objects.requireNonNull(results.get(config), config::text);
+  }
+
+  /** Waits, and throws what compiling threw. */
+  static CompiledAttention result(Future<CompiledAttention> future) {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while kernels are compiled", e);
+    }
+  }
+
+  /** Forgets what was not begun. */
+  @Override
+  public void close() {
+    threads.shutdownNow();
+  }
+}
