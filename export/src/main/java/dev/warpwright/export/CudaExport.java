@@ -92,6 +92,9 @@ public final class CudaExport {
     texts.put("main.cu", HostProgramText.of(exported, signature));
     texts.put("torch_op.cu", TorchText.library(exported, signature));
     texts.put("torch_op.py", TorchText.module(exported, signature));
+    if (ModuleText.has(exported)) {
+      texts.put("module.py", ModuleText.of(List.of(exported), signature));
+    }
     texts.put("__init__.py", ProjectText.init(exported));
     texts.put("CMakeLists.txt", ProjectText.cmake(exported));
     texts.put("Makefile", ProjectText.makefile(exported));

@@ -59,9 +59,14 @@ record Exported(
    * @param tolerance the greatest relative error that counts as right
    * @param files contents by name: the constants, each input and each output's expected values
    * @param constants where each constant begins in the file of constants, in bytes
+   * @param weights what the constants are made of
    */
   record Sample(
-      int rows, double tolerance, Map<String, byte[]> files, Map<Buffer, Long> constants) {}
+      int rows,
+      double tolerance,
+      Map<String, byte[]> files,
+      Map<Buffer, Long> constants,
+      ModelWeights weights) {}
 
   Exported {
     state = Map.copyOf(state);
@@ -144,6 +149,11 @@ record Exported(
       case BoundWorkload.Ffn _ -> true;
       case null -> sample != null;
     };
+  }
+
+  /** The name of the file of constants. */
+  String constantsFile() {
+    return SampleFiles.CONSTANTS;
   }
 
   List<Buffer> buffers(Role role) {
