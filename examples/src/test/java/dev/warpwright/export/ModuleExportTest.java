@@ -49,7 +49,7 @@ final class ModuleExportTest {
         export("digits-relu-128-64/model.onnx", Precision.F16, GpuTarget.SM_90A);
     assertThat(text(files, "module.py"))
         .contains("_Packed(0, lambda w: w[\"0.weight\"],")
-        .contains("torch.float16, (128, 64), 8192),")
+        .contains("torch.float16, (128, 64), 8192,")
         .contains("net_with(\n            x.reshape(-1, 64).to(torch.float16).contiguous()");
     assertThat(text(files, "torch_op.py"))
         .contains("def net_with(x: torch.Tensor, constants: torch.Tensor) -> torch.Tensor:")
