@@ -117,6 +117,11 @@ record Exported(
         null);
   }
 
+  /** The same with another program of the same parameters. */
+  Exported with(Program other) {
+    return new Exported(about, target, other, state, workload, traces, sample);
+  }
+
   /** The same with known results. */
   Exported with(Sample known) {
     return new Exported(about, target, program, state, workload, traces, known);
