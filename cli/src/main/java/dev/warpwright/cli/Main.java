@@ -26,6 +26,8 @@ import dev.warpwright.cli.kernels.KernelAction;
 import dev.warpwright.cli.kernels.KernelCommand;
 import dev.warpwright.cli.ladder.LadderAction;
 import dev.warpwright.cli.ladder.LadderCommand;
+import dev.warpwright.cli.manual.CompletionCommand;
+import dev.warpwright.cli.manual.ManualCommand;
 import dev.warpwright.cli.orders.AnalyzeAction;
 import dev.warpwright.cli.orders.AnalyzeCommand;
 import dev.warpwright.cli.orders.MeasureAction;
@@ -101,6 +103,8 @@ public final class Main {
         new ExportCommand(new ExportAction()),
         new ShapesCommand(new ShapesAction()),
         new DevicesCommand(new DevicesAction()),
+        new CompletionCommand(),
+        new ManualCommand(),
         new VersionCommand());
   }
 

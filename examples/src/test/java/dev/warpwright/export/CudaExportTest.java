@@ -251,7 +251,7 @@ final class CudaExportTest {
     for (Map.Entry<String, byte[]> file : files.entrySet()) {
       Files.write(folder.resolve(file.getKey()), file.getValue());
     }
-    run(List.of("python3", "-m", "py_compile", "torch_op.py", "__init__.py"), folder);
+    run(List.of("python3", "-m", "py_compile", "torch_op.py", "module.py", "__init__.py"), folder);
     run(List.of("make", "-n", "all", "check", "clean"), folder);
     assertThat(text(files, "torch_op.py"))
         .contains("custom_op(\"warpwright::op_lambda\"")

@@ -32,13 +32,21 @@ public final class CudaExport {
    * The files of a kernel by name.
    *
    * @param kernel for one shape
+   * @param name of the function and the operator, if it is not the kernel's
    * @param about what it is, in a few words
    * @param trace the schedule that made it; null for a kernel written by hand
    * @throws dev.warpwright.base.UserError if the host program could not launch it
    */
   public static Map<String, byte[]> kernel(
+      Kernel kernel, @Nullable String name, GpuTarget target, String about, @Nullable Trace trace) {
+    Exported exported = Exported.ofKernel(kernel, target, about, trace);
+    return files(name == null ? exported : exported.with(named(exported.program(), name)));
+  }
+
+  /** The files of a kernel by name, under its own name. */
+  public static Map<String, byte[]> kernel(
       Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
-    return files(Exported.ofKernel(kernel, target, about, trace));
+    return kernel(kernel, null, target, about, trace);
   }
 
   /**
@@ -92,6 +100,9 @@ public final class CudaExport {
     texts.put("main.cu", HostProgramText.of(exported, signature));
     texts.put("torch_op.cu", TorchText.library(exported, signature));
     texts.put("torch_op.py", TorchText.module(exported, signature));
+    if (ModuleText.has(exported)) {
+      texts.put("module.py", ModuleText.of(List.of(exported), signature));
+    }
     texts.put("__init__.py", ProjectText.init(exported));
     texts.put("CMakeLists.txt", ProjectText.cmake(exported));
     texts.put("Makefile", ProjectText.makefile(exported));

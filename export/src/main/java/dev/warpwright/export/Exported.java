@@ -59,9 +59,14 @@ record Exported(
    * @param tolerance the greatest relative error that counts as right
    * @param files contents by name: the constants, each input and each output's expected values
    * @param constants where each constant begins in the file of constants, in bytes
+   * @param weights what the constants are made of
    */
   record Sample(
-      int rows, double tolerance, Map<String, byte[]> files, Map<Buffer, Long> constants) {}
+      int rows,
+      double tolerance,
+      Map<String, byte[]> files,
+      Map<Buffer, Long> constants,
+      ModelWeights weights) {}
 
   Exported {
     state = Map.copyOf(state);
@@ -112,6 +117,11 @@ record Exported(
         null);
   }
 
+  /** The same with another program of the same parameters. */
+  Exported with(Program other) {
+    return new Exported(about, target, other, state, workload, traces, sample);
+  }
+
   /** The same with known results. */
   Exported with(Sample known) {
     return new Exported(about, target, program, state, workload, traces, known);
@@ -144,6 +154,11 @@ record Exported(
       case BoundWorkload.Ffn _ -> true;
       case null -> sample != null;
     };
+  }
+
+  /** The name of the file of constants. */
+  String constantsFile() {
+    return SampleFiles.CONSTANTS;
   }
 
   List<Buffer> buffers(Role role) {

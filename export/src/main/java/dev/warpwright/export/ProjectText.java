@@ -112,8 +112,14 @@ final class ProjectText {
 
   /** Makes the folder a package, so that two exports have two names in one process. */
   static String init(Exported exported) {
-    return String.format(
-        Locale.ROOT, "from .torch_op import %1$s\n\n__all__ = [\"%1$s\"]\n", name(exported));
+    String name = name(exported);
+    return ModuleText.has(exported)
+        ? String.format(
+            Locale.ROOT,
+            "from .module import Model\nfrom .torch_op import %1$s, %1$s_with\n\n"
+                + "__all__ = [\"Model\", \"%1$s\", \"%1$s_with\"]\n",
+            name)
+        : String.format(Locale.ROOT, "from .torch_op import %1$s\n\n__all__ = [\"%1$s\"]\n", name);
   }
 
   static String readme(Exported exported, Signature signature) {
@@ -160,14 +166,41 @@ final class ProjectText {
         ```
 
         The operator is `torch.ops.warpwright.%1$s` and has a meta function, for `torch.compile`.
-        """,
+        %8$s""",
         name,
         exported.about(),
         exported.target().name(),
         exported.isChecked() ? ", checks" : "",
         signature.function(),
         String.join("\n", rows),
-        inputs);
+        inputs,
+        ModuleText.has(exported) ? module(exported) : "");
+  }
+
+  private static String module(Exported exported) {
+    return String.format(
+        Locale.ROOT,
+        """
+
+        With weights of your own, for example a later checkpoint of the same network:
+
+        ```
+        from FOLDER import Model
+        model = Model().cuda()
+        model.load_state_dict(torch.load("state_dict.pth"))
+        ```
+
+        Its parameters are %s; they are packed for the kernels when they are loaded (`model.repack()` after changes in
+        place). `torch.ops.warpwright.%s_with` takes the packed block as its last argument. Constants that were computed
+        from other weights keep the values of `%s`.
+        """,
+        exported.sample() == null
+            ? ""
+            : exported.sample().weights().names().stream()
+                .map(each -> "`" + each + "`")
+                .collect(Collectors.joining(", ")),
+        name(exported),
+        exported.constantsFile());
   }
 
   private static String meaning(Exported exported, Signature signature, Argument argument) {
@@ -190,7 +223,8 @@ final class ProjectText {
     return role + ", " + elements + " elements";
   }
 
-  private static String name(Exported exported) {
+  /** The name of the function and the operator. */
+  static String name(Exported exported) {
     return HostText.identifier(exported.program().name());
   }
 }

@@ -28,6 +28,9 @@ final class SampleFiles {
   /** The file of constants. */
   static final String CONSTANTS = "constants.bin";
 
+  /** The file of the weights that they are made of. */
+  static final String WEIGHTS = "weights.safetensors";
+
   private static final long SEED = 1;
 
   /** Vector loads and TMA copies of a constant begin at multiples of at most this. */
@@ -70,6 +73,7 @@ final class SampleFiles {
       switch (store.array(constant)) {
         case float[] a -> constants.asFloatBuffer().put(a);
         case short[] a -> constants.asShortBuffer().put(a);
+        case int[] a -> constants.asIntBuffer().put(a);
         default -> throw new IllegalStateException("no storage of " + constant.buffer());
       }
     }
@@ -99,7 +103,11 @@ final class SampleFiles {
       files.put(expected(output), bytes(narrow(outputs.get(i)), DType.F32));
       files.put(deviation(output), bytes(narrow(deviations.get(i)), DType.F32));
     }
-    return new Sample(rows, compiled.precision().tolerance(), files, offsets);
+    ModelWeights weights = new ModelWeights(compiled.constants());
+    if (!weights.names().isEmpty()) {
+      files.put(WEIGHTS, weights.safetensors());
+    }
+    return new Sample(rows, compiled.precision().tolerance(), files, offsets, weights);
   }
 
   private static double[] widen(float[] values) {

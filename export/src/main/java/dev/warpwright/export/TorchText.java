@@ -7,12 +7,7 @@ import dev.warpwright.export.Signature.Argument;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.GemmDeviation;
-import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -151,39 +146,119 @@ final class TorchText {
                 function = getattr(_library, "table_" + name)
                 function.restype = ctypes.POINTER(ctypes.c_int * count)
                 return torch.tensor(list(function().contents), dtype=torch.int32)
-
-
-            @torch.library.custom_op("warpwright::%2$s", mutates_args=())
-            def %2$s(%6$s) -> %7$s:
             """,
-            exported.about().replace("\\", "/").replace("\"", "'"),
+            docText(exported.about()),
             name,
             names,
             inputs.stream().map(signature.text()::of).collect(Collectors.joining(", ")),
-            CudaExport.flags(exported.target()),
-            parameters,
-            result));
-    body(out, exported, signature);
+            CudaExport.flags(exported.target())));
+    if (ModuleText.has(exported)) {
+      withConstants(out, exported, signature, new Operator(name, parameters, result));
+    } else {
+      out.append(operator(name, parameters, result));
+      body(out, exported, signature, true);
+      out.append(fake(name, parameters));
+      made(out, exported, signature);
+    }
+    out.append(TorchCheckText.of(exported, signature, name));
+    return out.toString();
+  }
+
+  /** An operator's name, parameters and result. */
+  private record Operator(String name, String parameters, String result) {}
+
+  /** Two operators: one with the model's weights, one whose weights are an argument. */
+  private static void withConstants(
+      StringBuilder out, Exported exported, Signature signature, Operator operator) {
+    String inputs =
+        exported.buffers(Role.INPUT).stream()
+            .map(signature.text()::of)
+            .collect(Collectors.joining(", "));
+    String more = operator.parameters() + ", constants: torch.Tensor";
     out.append(
         String.format(
             Locale.ROOT,
             """
 
 
-            @%s.register_fake
-            def _(%s):
+            def _target(device):
+                return "%s"
+
+
+            def _launch(%s, constants):
             """,
-            name,
-            parameters));
+            exported.target().name(),
+            inputs));
+    body(out, exported, signature, false);
+    out.append(String.format(Locale.ROOT, "\n\ndef _empty(%s):\n", inputs));
+    made(out, exported, signature);
+    out.append(operator(operator.name(), operator.parameters(), operator.result()));
+    out.append(
+        String.format(
+            Locale.ROOT,
+            "    device = %s\n    return _launch(%s, %s)\n",
+            device(exported, signature),
+            inputs,
+            keptConstants(exported)));
+    out.append(fake(operator.name(), operator.parameters()));
+    out.append(String.format(Locale.ROOT, "    return _empty(%s)\n", inputs));
+    String with = operator.name() + "_with";
+    out.append(operator(with, more, operator.result()));
+    out.append(String.format(Locale.ROOT, "    return _launch(%s, constants)\n", inputs));
+    out.append(fake(with, more));
+    out.append(String.format(Locale.ROOT, "    return _empty(%s)\n", inputs));
+  }
+
+  private static String operator(String name, String parameters, String result) {
+    return String.format(
+        Locale.ROOT,
+        """
+
+
+        @torch.library.custom_op("warpwright::%1$s", mutates_args=())
+        def %1$s(%2$s) -> %3$s:
+        """,
+        name,
+        parameters,
+        result);
+  }
+
+  private static String fake(String name, String parameters) {
+    return String.format(
+        Locale.ROOT,
+        """
+
+
+        @%s.register_fake
+        def _(%s):
+        """,
+        name,
+        parameters);
+  }
+
+  /** The meta function's results. */
+  private static void made(StringBuilder out, Exported exported, Signature signature) {
     rows(out, exported, signature);
     out.append("    return ")
         .append(
-            outputs.stream()
+            exported.buffers(Role.OUTPUT).stream()
                 .map(b -> empty(signature, b, device(exported, signature)))
                 .collect(Collectors.joining(", ")))
         .append('\n');
-    check(out, exported, signature, name);
-    return out.toString();
+  }
+
+  /** A text that may stand in a documentation string. */
+  static String docText(String text) {
+    return text.replace("\\", "/").replace("\"", "'");
+  }
+
+  private static String keptConstants(Exported exported) {
+    return String.format(
+        Locale.ROOT,
+        """
+        _keep("constants", device, lambda: torch.frombuffer(
+                bytearray((_HERE / "%s").read_bytes()), dtype=torch.uint8).to(device))""",
+        exported.constantsFile());
   }
 
   /** The GPU of the first input; of sums of nothing, which have none, the current one. */
@@ -206,7 +281,12 @@ final class TorchText {
     }
   }
 
-  private static void body(StringBuilder out, Exported exported, Signature signature) {
+  /**
+   * What launches, and gives the results.
+   *
+   * @param own whether constants are those of the file, else an argument
+   */
+  private static void body(StringBuilder out, Exported exported, Signature signature, boolean own) {
     List<Buffer> inputs = exported.buffers(Role.INPUT);
     rows(out, exported, signature);
     out.append(String.format(Locale.ROOT, "    device = %s\n", device(exported, signature)));
@@ -217,18 +297,14 @@ final class TorchText {
       if (buffer == null) {
         passed.add(
             argument.isPointer()
-                ? String.format(Locale.ROOT, "ctypes.c_void_p(%s.data_ptr())", name)
+                ? constants(exported, own)
                 : String.format(Locale.ROOT, "ctypes.c_int(%s)", name));
-        if (argument.isPointer()) {
-          out.append(
-              String.format(
-                  Locale.ROOT,
-                  """
-                      %1$s = _keep("%1$s", device, lambda: torch.frombuffer(
-                          bytearray((_HERE / "%2$s").read_bytes()), dtype=torch.uint8).to(device))
-                  """,
-                  name,
-                  SampleFiles.CONSTANTS));
+        if (argument.isPointer() && own) {
+          out.append("    ")
+              .append(name)
+              .append(" = ")
+              .append(keptConstants(exported))
+              .append('\n');
         }
       } else if (inputs.contains(buffer)) {
         passed.add(
@@ -264,6 +340,16 @@ final class TorchText {
                 .collect(Collectors.joining(", "))));
   }
 
+  /** The block of constants; one of the caller's is looked at. */
+  private static String constants(Exported exported, boolean own) {
+    Exported.Sample sample = exported.sample();
+    byte[] file = sample == null ? null : sample.files().get(exported.constantsFile());
+    return own || file == null
+        ? "ctypes.c_void_p(constants.data_ptr())"
+        : String.format(
+            Locale.ROOT, "_check(constants, \"constants\", torch.uint8, (%d,))", file.length);
+  }
+
   private static String made(Exported exported, Signature signature, Buffer buffer) {
     String name = signature.text().of(buffer);
     return switch (exported.state().get(buffer)) {
@@ -294,13 +380,15 @@ final class TorchText {
         device);
   }
 
-  private static String shape(Signature signature, Buffer buffer) {
+  /** The shape of a buffer's tensor, a tuple in Python. */
+  static String shape(Signature signature, Buffer buffer) {
     List<String> extents =
         buffer.shape().stream().map(e -> signature.text().of(e).replace("/", "//")).toList();
     return "(" + String.join(", ", extents) + (extents.size() == 1 ? ",)" : ")");
   }
 
-  private static String dtype(Buffer buffer) {
+  /** What PyTorch calls the type of a buffer's elements. */
+  static String dtype(Buffer buffer) {
     DType dtype = buffer.dtype();
     String name =
         switch (dtype) {
@@ -318,119 +406,5 @@ final class TorchText {
           case HANDLE -> throw new UserError("no tensor holds elements of type " + dtype);
         };
     return "torch." + name;
-  }
-
-  /** Compares with what PyTorch computes, where that is one line. */
-  private static void check(
-      StringBuilder out, Exported exported, Signature signature, String name) {
-    if (exported.workload() instanceof BoundWorkload.Gemm product
-        && exported.isChecked()
-        && product.k() > 0) {
-      out.append(product(product, signature, name));
-    }
-  }
-
-  private static String product(BoundWorkload.Gemm product, Signature signature, String name) {
-    List<String> lines = new ArrayList<>();
-    for (Buffer input : product.inputs()) {
-      String shape = shape(signature, input);
-      String made =
-          input.dtype().isInt()
-              ? String.format(
-                  Locale.ROOT,
-                  "torch.randint(-127, 128, %s, dtype=%s, device=\"cuda\")",
-                  shape,
-                  dtype(input))
-              : String.format(
-                  Locale.ROOT, "torch.randn(%s, device=\"cuda\").to(%s)", shape, dtype(input));
-      lines.add(String.format(Locale.ROOT, "%s = %s", signature.text().of(input), made));
-    }
-    lines.add("wanted = " + formula(product, signature));
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "got = %s(%s)",
-            name,
-            product.inputs().stream().map(signature.text()::of).collect(Collectors.joining(", "))));
-    lines.add("error = ((got.double() - wanted).norm() / wanted.norm()).item()");
-    lines.addAll(deviation(product, signature));
-    String right = String.format(Locale.ROOT, "error <= %.0e and worst <= 1", product.tolerance());
-    lines.add(
-        "print(f\"relative error {error:.2e}, elements up to {worst:.2f} of their bound:\","
-            + String.format(Locale.ROOT, " \"right\" if %s else \"WRONG\")", right));
-    lines.add(String.format(Locale.ROOT, "raise SystemExit(0 if %s else 1)", right));
-    return "\n\nif __name__ == \"__main__\":\n    " + String.join("\n    ", lines) + "\n";
-  }
-
-  /** By how much the worst element is further off than its own products allow: {@code worst}. */
-  private static List<String> deviation(BoundWorkload.Gemm product, Signature signature) {
-    GemmDeviation spread = product.deviation(0);
-    ErrorBound bound = ErrorBound.of(product.c().dtype());
-    Layout layout = product.layout();
-    String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
-    String b = signature.text().of(product.b()) + ".double()" + (layout.transposedB() ? ".mT" : "");
-    Epilogue epilogue = product.epilogue();
-    String factor = Double.toString(Math.abs(epilogue.alpha()));
-    String most = "factor * total.abs()";
-    String behind = "";
-    for (int o = 0; o < epilogue.operands().size(); o++) {
-      String operand = signature.text().of(product.extras().get(o)) + ".double().abs()";
-      switch (epilogue.operands().get(o)) {
-        case ROW_SCALE -> factor += " * " + operand + "[:, None]";
-        case COLUMN_SCALE -> factor += " * " + operand;
-        case ADDEND -> most += " + " + Math.abs(epilogue.beta()) + " * " + operand;
-        case BIAS -> most += " + " + operand;
-        case GATE -> behind += " * " + operand;
-        case RESIDUAL -> behind += " + " + 2 * spread.unit() + " * " + operand;
-      }
-    }
-    List<String> lines = new ArrayList<>();
-    lines.add("total = (" + a + ") @ (" + b + ")");
-    lines.add("squares = (" + a + ").square() @ (" + b + ").square()");
-    lines.add("before = " + spread.relative() + " * ((squares + total.square()) / 2).sqrt()");
-    if (!epilogue.equals(Epilogue.NONE)) {
-      lines.add("factor = " + factor);
-      lines.add("rounded = " + 2 * spread.unit() + " * (" + most + ")");
-      lines.add(
-          String.format(
-              Locale.ROOT,
-              "before = (%s * (factor * before + rounded) + rounded%s)%s",
-              epilogue.activation().slope(),
-              spread.offset() == 0 ? "" : " + " + 2 * spread.unit() * spread.offset(),
-              behind));
-    }
-    lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
-    lines.add(
-        String.format(
-            Locale.ROOT,
-            "limit = %s * (wanted.abs() + before) + before + %s",
-            bound.unit(),
-            bound.tiny()));
-    lines.add("off = (got.double() - wanted).abs()");
-    lines.add("worst = torch.where(off == 0, 0, off / limit).max().item()");
-    return lines;
-  }
-
-  /** What the product is in double precision, with what follows it; see {@link Epilogue}. */
-  private static String formula(BoundWorkload.Gemm product, Signature signature) {
-    Layout layout = product.layout();
-    String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
-    String b = signature.text().of(product.b()) + ".double()" + (layout.transposedB() ? ".mT" : "");
-    Epilogue epilogue = product.epilogue();
-    String linear =
-        (epilogue.alpha() == 1 ? "" : epilogue.alpha() + " * ") + "(" + a + " @ " + b + ")";
-    String behind = "";
-    for (int o = 0; o < epilogue.operands().size(); o++) {
-      String operand = signature.text().of(product.extras().get(o)) + ".double()";
-      switch (epilogue.operands().get(o)) {
-        case ROW_SCALE -> linear += " * " + operand + "[:, None]";
-        case COLUMN_SCALE -> linear += " * " + operand;
-        case ADDEND -> linear += " + " + epilogue.beta() + " * " + operand;
-        case BIAS -> linear += " + " + operand;
-        case GATE -> behind += " * " + operand;
-        case RESIDUAL -> behind += " + " + operand;
-      }
-    }
-    return epilogue.activation().torch(linear) + behind;
   }
 }

@@ -78,7 +78,7 @@ public final class ExportAction implements Action<ExportRequest> {
       return rung(request, target);
     }
     if (request.what().equals("gemm")) {
-      return GemmExport.files(request.values(), target, progress);
+      return GemmExport.files(request.values(), target, request.name(), progress);
     }
     return request.what().endsWith(".kernel") ? kernel(request, target) : model(request, target);
   }
@@ -95,6 +95,7 @@ public final class ExportAction implements Action<ExportRequest> {
       ScheduledGemm gemm = tensor.orElseThrow().schedule(m, n, k, target, SMS);
       return CudaExport.kernel(
           gemm.kernel(),
+          request.name(),
           target,
           String.format(
               Locale.ROOT,
@@ -111,6 +112,7 @@ public final class ExportAction implements Action<ExportRequest> {
     }
     return CudaExport.kernel(
         Ladder.kernel(rung, m, n, k),
+        request.name(),
         target,
         String.format(
             Locale.ROOT,
@@ -140,12 +142,16 @@ public final class ExportAction implements Action<ExportRequest> {
     Precision precision =
         request.precision() == null ? model.graph().precision() : request.precision();
     return CudaExport.model(
-        name(path),
+        name(request, name(path)),
         model,
         precision,
         target,
         request.rows(),
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
+  }
+
+  private static String name(ExportRequest request, String usual) {
+    return request.name() == null ? usual : request.name();
   }
 
   /** The file's name without its ending; its folder's, if all models there are called so. */
@@ -163,7 +169,12 @@ public final class ExportAction implements Action<ExportRequest> {
       NetworkTask task, ExportRequest request, GpuTarget target) {
     request.values().finish(NetworkTask.keys(task.what()));
     return CudaExport.model(
-        task.what(), new Model(task.graph()), task.precision(), target, task.rows(), task.text());
+        name(request, task.what()),
+        new Model(task.graph()),
+        task.precision(),
+        target,
+        task.rows(),
+        task.text());
   }
 
   private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {
@@ -183,6 +194,7 @@ public final class ExportAction implements Action<ExportRequest> {
     if (kernel.kind() != Kernel.Kind.GRID) {
       throw new UserError(request.what() + ": the kernel is for the CPU, not for a GPU");
     }
-    return CudaExport.kernel(kernel, target, "Kernel " + kernel.name() + " of " + name, null);
+    return CudaExport.kernel(
+        kernel, request.name(), target, "Kernel " + kernel.name() + " of " + name, null);
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.export;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -9,6 +10,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -62,6 +64,14 @@ public final class ExportCommand extends Command {
   int rows = 256;
 
   @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description =
+          "Of the function, the PyTorch operator and the project; default: after the model or the"
+              + " kernel. Two exports in one process need two.")
+  @Nullable String name;
+
+  @Option(
       names = "--force",
       description = "Replace files in DIR that no export wrote, or that were changed since.")
   boolean force;
@@ -73,6 +83,12 @@ public final class ExportCommand extends Command {
   @Override
   public Report perform(Progress progress) {
     NetworkOptions.checkRows(rows);
+    if (name != null && !name.matches("[A-Za-z_][A-Za-z0-9_]*")) {
+      throw new UserError(
+          "--name "
+              + name
+              + ": letters, digits and _, the first one no digit; it names a function");
+    }
     return action.perform(
         new ExportRequest(
             what,
@@ -82,6 +98,7 @@ public final class ExportCommand extends Command {
             network.precision(),
             network.architecture(),
             rows,
+            name,
             force),
         progress);
   }

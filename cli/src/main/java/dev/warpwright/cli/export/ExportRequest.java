@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param precision of a model; null for the file's
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param rows that a model is compiled for, at least 1
+ * @param name of the function, the operator and the project; null for one made of what it is
  * @param force whether files in the folder that no export wrote are replaced
  */
 record ExportRequest(
@@ -26,4 +27,5 @@ record ExportRequest(
     @Nullable Precision precision,
     @Nullable Architecture arch,
     int rows,
+    @Nullable String name,
     boolean force) {}

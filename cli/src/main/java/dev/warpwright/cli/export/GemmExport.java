@@ -16,12 +16,14 @@ import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Writes the best known kernel of a product. */
 final class GemmExport {
   private GemmExport() {}
 
-  static Map<String, byte[]> files(KeyValues values, GpuTarget target, Progress progress) {
+  static Map<String, byte[]> files(
+      KeyValues values, GpuTarget target, @Nullable String name, Progress progress) {
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);
     if (workload.batch().isGrouped()) {
@@ -38,13 +40,17 @@ final class GemmExport {
             .filter(here -> here.target() == target)
             .map(here -> GemmKernels.of(target, here.environment(), here.sms()))
             .orElseGet(() -> GemmKernels.of(target))) {
-      return files(workload, target, kernels.require(workload), progress);
+      return files(workload, target, kernels.require(workload), name, progress);
     }
   }
 
   /** The files of a kernel of a product. */
   static Map<String, byte[]> files(
-      GemmWorkload workload, GpuTarget target, GemmKernels.Found found, Progress progress) {
+      GemmWorkload workload,
+      GpuTarget target,
+      GemmKernels.Found found,
+      @Nullable String name,
+      Progress progress) {
     String origin =
         switch (found.origin()) {
           case TUNED -> "tuned for this GEMM";
@@ -54,7 +60,11 @@ final class GemmExport {
         };
     Map<String, byte[]> files =
         CudaExport.kernel(
-            found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
+            found.gemm().kernel(),
+            name,
+            target,
+            about(workload) + "; " + origin,
+            found.gemm().trace());
     progress.say("the kernel is " + origin);
     return files;
   }

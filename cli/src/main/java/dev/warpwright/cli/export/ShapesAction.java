@@ -137,7 +137,8 @@ public final class ShapesAction implements Action<ShapesRequest> {
     String failure = null;
     try {
       GemmKernels.Found found = products.require(shape.workload());
-      Map<String, byte[]> files = GemmExport.files(shape.workload(), target, found, line -> {});
+      Map<String, byte[]> files =
+          GemmExport.files(shape.workload(), target, found, null, line -> {});
       if (!files.containsKey("kernel.cuh")) {
         failure = "the export has no kernel";
       } else if (check.isUnseen()) {

@@ -1,9 +1,13 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.networks.NetworkTask;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -12,7 +16,12 @@ import picocli.CommandLine.Parameters;
 
 /** The options that every command about a model has. */
 final class ModelOptions {
-  @Parameters(paramLabel = "MODEL", description = "The model's file, for example model.onnx.")
+  @Parameters(
+      index = "0",
+      paramLabel = "MODEL",
+      description =
+          "The model's file, for example model.onnx; or mlp or ffn for a network with random"
+              + " weights, or attention.")
   Path file = Path.of("");
 
   @Option(
@@ -37,6 +46,42 @@ final class ModelOptions {
           "Write the program there in text, as it is after each step: function, tile program,"
               + " kernel, CUDA C++.")
   @Nullable Path emit;
+
+  /**
+   * What is asked for, with random weights where no file is named: {@code mlp widths=…}, which the
+   * widths alone mean, too, or {@code ffn M=…}.
+   *
+   * @param command for messages
+   * @param arguments behind the model
+   * @throws UserError if an option is out of its range, or a file has arguments
+   */
+  ModelRequest request(String command, List<String> arguments) {
+    ModelRequest request = request();
+    String what = request.file().toString();
+    List<String> values = arguments;
+    if (what.startsWith("widths=")) {
+      values = new ArrayList<>(arguments);
+      values.addFirst(what);
+      what = "mlp";
+    }
+    if (!NetworkTask.isRandom(what)) {
+      if (!arguments.isEmpty()) {
+        throw new UserError(
+            "'"
+                + arguments.getFirst()
+                + (what.equals("gemm")
+                    ? "': "
+                        + command
+                        + " is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
+                    : "': for mlp, ffn and attention; '" + what + "' is a file"));
+      }
+      return request;
+    }
+    KeyValues keys = new KeyValues(values);
+    NetworkTask random = NetworkTask.of(what, keys, null).apart(command);
+    keys.finish(NetworkTask.keys(what));
+    return request.with(random);
+  }
 
   /**
    * The checked options.

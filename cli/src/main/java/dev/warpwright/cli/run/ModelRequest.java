@@ -38,6 +38,11 @@ public record ModelRequest(
     this(file, target, arch, precision, batch, emit, null);
   }
 
+  /** What messages call it: the file, or what makes the network. */
+  String title() {
+    return network == null ? file.toString() : network.text();
+  }
+
   /** The same for a network of random weights in the file's place. */
   ModelRequest with(NetworkTask random) {
     return new ModelRequest(

@@ -17,8 +17,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param files the .npy or .png files; none for nowhere
  * @param image the size of the picture that an output is; null for arrays
+ * @param beside a picture that it is compared with; null for none
  */
-public record Output(OutputFiles files, @Nullable ImageSize image) {
+public record Output(OutputFiles files, @Nullable ImageSize image, @Nullable Path beside) {
+  /** Outputs that are compared with no picture. */
+  public Output(OutputFiles files, @Nullable ImageSize image) {
+    this(files, image, null);
+  }
+
   /**
    * The file of each output that is to be written, checked as far as can be known before the run,
    * which may take long.
@@ -28,6 +34,7 @@ public record Output(OutputFiles files, @Nullable ImageSize image) {
   Map<Value, Path> check(int rows, List<Value> outputs) {
     Map<Value, Path> chosen = files.of(outputs);
     if (image != null
+        && !chosen.isEmpty()
         && chosen.keySet().stream().noneMatch(v -> isPicture(chosen.get(v), outputs))) {
       throw new UserError(
           "--image " + image + ": say which output is the picture, --out NAME=FILE.png");
@@ -53,6 +60,11 @@ public record Output(OutputFiles files, @Nullable ImageSize image) {
     if (!isPicture(file, outputs)) {
       return;
     }
+    check(rows, output);
+  }
+
+  /** Whether the rows of an output are pixels. */
+  private void check(int rows, Value output) {
     int features = output.features();
     if (features != 1 && features != 3) {
       throw new UserError(
@@ -80,6 +92,23 @@ public record Output(OutputFiles files, @Nullable ImageSize image) {
         throw new UserError("cannot write to " + folder + ": it cannot be made", e);
       }
     }
+  }
+
+  /**
+   * The picture that the output is compared with, by its values; null for none.
+   *
+   * @throws UserError if it cannot be read, has another size, or the model several outputs
+   */
+  double @Nullable [] compared(int rows, List<Value> outputs) {
+    if (beside == null || image == null) {
+      return null;
+    }
+    if (outputs.size() != 1) {
+      throw new UserError(
+          "--beside " + beside + ": for models of one output, this has " + outputs.size());
+    }
+    check(rows, outputs.getFirst());
+    return PictureQuality.read(beside, image, outputs.getFirst());
   }
 
   private boolean isPicture(@Nullable Path file, List<Value> outputs) {

@@ -1,13 +1,10 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.cli.attention.AttentionPlan;
 import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
-import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.Devices;
-import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import java.util.List;
@@ -45,19 +42,6 @@ public final class PlanCommand extends Command {
     if (AttentionTask.is(what)) {
       return AttentionPlan.plan(AttentionTask.of(arguments), Devices.cudaTarget(request.target()));
     }
-    if (!NetworkTask.isRandom(what)) {
-      if (!arguments.isEmpty()) {
-        throw new UserError(
-            arguments.getFirst()
-                + (what.equals("gemm")
-                    ? ": plan is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
-                    : ": for mlp, ffn and attention; '" + what + "' is a file"));
-      }
-      return action.perform(request, progress);
-    }
-    KeyValues values = new KeyValues(arguments);
-    NetworkTask random = NetworkTask.of(what, values, null).apart("plan");
-    values.finish(NetworkTask.keys(what));
-    return action.perform(request.with(random), progress);
+    return action.perform(model.request("plan", arguments), progress);
   }
 }

@@ -37,8 +37,9 @@ public final class RunAction implements Action<RunRequest> {
     RunInput input = RunInput.of(request, model.graph().inputs(), outputs, progress);
     Map<Value, double[]> expected = input.expected(request, outputs);
     Map<Value, Path> files = request.output().check(input.rows(), outputs);
+    double @Nullable [] picture = request.output().compared(input.rows(), outputs);
     NonFinite.tell(request.model().file().toString(), model.graph(), progress);
-    boolean mustRun = !expected.isEmpty() || !files.isEmpty();
+    boolean mustRun = !expected.isEmpty() || !files.isEmpty() || picture != null;
     try (Device device = Devices.open(request.model().target(), mustRun, progress)) {
       boolean runs = Devices.canRun(device);
       // The interpreter keeps one core busy while the compiler keeps another.
@@ -63,6 +64,11 @@ public final class RunAction implements Action<RunRequest> {
         for (int i = 0; i < outputs.size(); i++) {
           DType type = compiled.program(input.rows()).network().outputs().get(i).dtype();
           report.verified(right.compare(i, results.get(i), type, files.get(outputs.get(i))));
+        }
+        if (picture != null) {
+          report.pictured(
+              PictureQuality.of(
+                  results.getFirst(), picture, Objects.requireNonNull(request.output().beside())));
         }
         time(report, executable, request.seconds(), device);
         request.output().write(files, results, input.leading(), outputs);

@@ -33,8 +33,10 @@ public final class RunCommand extends Command {
       arity = "0..*",
       paramLabel = "KEY=VALUE",
       description =
-          "Of attention in the model's place: its shape, 'run attention B=2 HQ=8 HKV=2 D=64 S=127"
-              + " dtype=bf16', on random ragged entries.")
+          "Of a network with random weights: what makes it, as for 'perf', 'run mlp"
+              + " widths=64,128,10 act=relu rows=1048576' (mlp may be left out). Of attention: its"
+              + " shape, 'run attention B=2 HQ=8 HKV=2 D=64 S=127 dtype=bf16', on random ragged"
+              + " entries.")
   List<String> arguments = List.of();
 
   @Option(names = "--input", paramLabel = "X.npy", description = "The input; default: random data.")
@@ -68,8 +70,16 @@ public final class RunCommand extends Command {
       converter = ImageSize.Converter.class,
       description =
           "The rows are the pixels of a picture of this size, and their 1 or 3 values from 0 to 1"
-              + " its grey or colour; --out writes it as PNG.")
+              + " its grey or colour; --out writes it as PNG. A model of 2 inputs gets the pixels'"
+              + " places without --input: x and y from -1 to 1, x fastest.")
   @Nullable ImageSize image;
+
+  @Option(
+      names = "--beside",
+      paramLabel = "FILE",
+      description =
+          "Of a picture: tell the PSNR beside this one, a .png file of 8 bits or a .npy file.")
+  @Nullable Path beside;
 
   @Option(
       names = "--time",
@@ -97,8 +107,11 @@ public final class RunCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    if (image != null && out.isEmpty()) {
+    if (image != null && out.isEmpty() && beside == null) {
       throw new UserError("--image " + image + ": give --out FILE.png, where the picture goes");
+    }
+    if (beside != null && image == null) {
+      throw new UserError("--beside " + beside + ": give the picture's size, --image WIDTHxHEIGHT");
     }
     for (String file : out) {
       if (image == null && file.endsWith(".png")) {
@@ -114,21 +127,13 @@ public final class RunCommand extends Command {
     if (AttentionTask.is(request.file().toString())) {
       return attention(request.target(), data);
     }
-    if (!arguments.isEmpty()) {
-      throw new UserError(
-          "'"
-              + arguments.getFirst()
-              + "': only attention takes more; '"
-              + request.file()
-              + "' is a file");
-    }
     return action.perform(
         new RunRequest(
-            request,
+            model.request("run", arguments),
             input,
             data,
             new OutputFiles("--expect", expect),
-            new Output(new OutputFiles("--out", out), image),
+            new Output(new OutputFiles("--out", out), image, beside),
             tolerance("--rtol", relative),
             tolerance("--atol", absolute),
             seconds),

@@ -34,6 +34,15 @@ record RunInput(List<float[]> values, int rows, List<Long> leading) {
   static RunInput of(
       RunRequest request, List<Value> inputs, List<Value> outputs, Progress progress) {
     Path file = request.input();
+    ImageSize image = request.output().image();
+    if (file == null
+        && image != null
+        && request.model().batch().isEmpty()
+        && inputs.size() == 1
+        && inputs.getFirst().features() == 2) {
+      Heap.checkRun("--image " + image, image.pixels(), 2, outputs);
+      return pixels(image);
+    }
     if (file == null) {
       return random(request, inputs, outputs);
     }
@@ -49,6 +58,24 @@ record RunInput(List<float[]> values, int rows, List<Long> leading) {
     float[] values = input.values.getFirst();
     NonFinite.tell(file.toString(), values.length, value.features(), i -> values[i], progress);
     return input;
+  }
+
+  /** The places of pixels, x and y from -1 to 1, x fastest; of one row or column 0. */
+  private static RunInput pixels(ImageSize image) {
+    float[] places = new float[Math.toIntExact(2 * image.pixels())];
+    for (int y = 0; y < image.height(); y++) {
+      for (int x = 0; x < image.width(); x++) {
+        int at = 2 * (y * image.width() + x);
+        places[at] = place(x, image.width());
+        places[at + 1] = place(y, image.height());
+      }
+    }
+    return new RunInput(
+        List.of(places), places.length / 2, List.of((long) image.height(), (long) image.width()));
+  }
+
+  private static float place(int pixel, int of) {
+    return of == 1 ? 0 : (float) (2.0 * pixel / (of - 1) - 1);
   }
 
   private static RunInput random(RunRequest request, List<Value> inputs, List<Value> outputs) {

@@ -32,6 +32,7 @@ final class RunReport {
   private final List<VerifiedOutput> outputs = new ArrayList<>();
   private Executable.@Nullable Timing timing;
   private boolean warm;
+  private @Nullable PictureQuality picture;
 
   /** Who allows the whole more also allows each element more. */
   RunReport(RunRequest request, CompiledModel compiled, int rows) {
@@ -46,6 +47,11 @@ final class RunReport {
   /** Takes the comparison of the next output with its right values. */
   void verified(VerifiedOutput output) {
     outputs.add(output);
+  }
+
+  /** Takes how near the picture is to another one. */
+  void pictured(PictureQuality quality) {
+    picture = quality;
   }
 
   /** Takes the measurement; {@code steady} says whether it would be the same later. */
@@ -77,7 +83,7 @@ final class RunReport {
         String.format(
             Locale.ROOT,
             "%s on %s in %s, %d rows: %d kernel%s, %s%s",
-            OneLine.of(request.model().file().toString()),
+            OneLine.of(request.model().title()),
             compiled.device().name(),
             compiled.precision().text(),
             rows,
@@ -87,7 +93,7 @@ final class RunReport {
             warm ? "" : " while the JVM warms up (--time 2 measures on)");
     Json.Members json =
         Json.object()
-            .with("model", request.model().file().toString())
+            .with("model", request.model().title())
             .with("target", compiled.device().target().name())
             .with("device", compiled.device().name())
             .with("precision", compiled.precision().text())
@@ -117,6 +123,10 @@ final class RunReport {
       lines
           .append(System.lineSeparator())
           .append(each.verdict(right, tolerance, widened, outputs.size() > 1));
+    }
+    if (picture != null) {
+      lines.append(System.lineSeparator()).append(picture.text());
+      json = json.with("picture", picture.json());
     }
     return new Report(ok, head + lines, json);
   }

@@ -55,6 +55,27 @@ final class ExportCommandTest {
     assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
   }
 
+  /** Two exports of one kind in one process need two names. */
+  @Test
+  void aNameIsThatOfFunctionAndOperator() throws IOException {
+    assertThat(
+            run(
+                "export",
+                "gemm",
+                "MNK=64",
+                "dtype=f16",
+                "--target",
+                "sm_80",
+                "--name",
+                "score",
+                "-o",
+                folder.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(folder.resolve("kernel.cuh"))).contains("launch_score(");
+    assertThat(Files.readString(folder.resolve("torch_op.py"))).contains("warpwright::score\"");
+    assertThat(Files.readString(folder.resolve("CMakeLists.txt"))).contains("project(score ");
+  }
+
   private int exportRung(Path to, int k, String... more) {
     List<String> args =
         new ArrayList<>(
@@ -212,6 +233,7 @@ final class ExportCommandTest {
         "export model.onnx M=4 -o x | M=: a model has no scalars; use --batch",
         "export model.onnx --batch 0 -o x | --batch 0: the number of rows must be at least 1",
         "export ladder:naive --target sm_91 -o x | sm_91",
+        "export gemm MNK=64 --name 2nd -o x | --name 2nd: letters, digits and _",
         "export missing.kernel -o x | missing.kernel",
         "export ladder:naive | '--out=DIR'",
         "export gemm M=4 -o x | no value for N; give N=...",

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.ElementwiseOp;
+import dev.warpwright.model.graph.Origin;
 import dev.warpwright.workload.Pointwise;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -45,7 +46,8 @@ final class Constants {
   static ConstantTensor reshape(ConstantTensor tensor, List<Long> shape) {
     return shape.equals(tensor.shape())
         ? tensor
-        : new ConstantTensor(tensor.name(), tensor.dtype(), shape, tensor.data());
+        : new ConstantTensor(
+            tensor.name(), tensor.dtype(), shape, tensor.data(), new Origin.Reshaped(tensor));
   }
 
   /** The elements at the given row-major indices. */
@@ -71,7 +73,8 @@ final class Constants {
         move(from, r * columns + c, to, c * rows + r, size);
       }
     }
-    return new ConstantTensor(matrix.name(), matrix.dtype(), List.of(columns, rows), to);
+    return new ConstantTensor(
+        matrix.name(), matrix.dtype(), List.of(columns, rows), to, new Origin.Transposed(matrix));
   }
 
   private static void move(MemorySegment from, long source, MemorySegment to, long target, int n) {

@@ -42,6 +42,7 @@ public final class ConstantTensor {
   private final List<Long> shape;
   private final long count;
   private final MemorySegment data;
+  private final @Nullable Origin origin;
 
   /** What {@link #interleaved} has made of it. */
   private final Map<Interleaving, ConstantTensor> interleaved = new HashMap<>();
@@ -59,6 +60,16 @@ public final class ConstantTensor {
    * @throws IllegalArgumentException if the size does not fit, overflows, or the type is opaque
    */
   public ConstantTensor(String name, DType dtype, List<Long> shape, MemorySegment data) {
+    this(name, dtype, shape, data, null);
+  }
+
+  /**
+   * A tensor over existing bytes, and how it came about.
+   *
+   * @param origin null for one that was computed
+   */
+  public ConstantTensor(
+      String name, DType dtype, List<Long> shape, MemorySegment data, @Nullable Origin origin) {
     if (!dtype.isFloat() && !dtype.isInt() && dtype != DType.BOOL) {
       throw new IllegalArgumentException("no tensor can hold " + dtype);
     }
@@ -81,6 +92,7 @@ public final class ConstantTensor {
     this.shape = List.copyOf(shape);
     this.count = elements;
     this.data = data.asReadOnly();
+    this.origin = origin;
   }
 
   /** A tensor with these elements, each rounded to the type, to nearest even. */
@@ -162,6 +174,16 @@ public final class ConstantTensor {
 
   public int rank() {
     return shape.size();
+  }
+
+  /** How it came about; null if it was computed. */
+  public @Nullable Origin origin() {
+    return origin;
+  }
+
+  /** The same as a weight of the model's file. */
+  public ConstantTensor stored() {
+    return new ConstantTensor(name, dtype, shape, data, new Origin.Stored(name));
   }
 
   /** The number of elements. */
@@ -297,7 +319,12 @@ public final class ConstantTensor {
   public synchronized ConstantTensor zeros() {
     if (zeros == null) {
       zeros =
-          new ConstantTensor("zeros", dtype, shape, Arena.ofAuto().allocate(data.byteSize(), 64));
+          new ConstantTensor(
+              "zeros",
+              dtype,
+              shape,
+              Arena.ofAuto().allocate(data.byteSize(), 64),
+              new Origin.Zeros(this));
     }
     return zeros;
   }
@@ -305,7 +332,9 @@ public final class ConstantTensor {
   /** The tensor rounded as matrix instructions in tf32 want their operands; made once. */
   public synchronized ConstantTensor tf32() {
     if (tf32 == null) {
-      tf32 = made(name, DType.F32, shape, count, i -> Numerics.tf32((float) doubleAt(i)));
+      MemorySegment rounded =
+          made(name, DType.F32, shape, count, i -> Numerics.tf32((float) doubleAt(i))).data;
+      tf32 = new ConstantTensor(name, DType.F32, shape, rounded, new Origin.Rounded(this));
     }
     return tf32;
   }
@@ -323,7 +352,12 @@ public final class ConstantTensor {
     }
     List<Long> wide = new ArrayList<>(shape);
     wide.set(0, 2 * rows);
-    return new ConstantTensor(other == null ? name : name + " and " + other.name, dtype, wide, all);
+    return new ConstantTensor(
+        other == null ? name : name + " and " + other.name,
+        dtype,
+        wide,
+        all,
+        new Origin.Interleaved(this, other, rows, group));
   }
 
   /** All elements as {@link #floatAt}. */

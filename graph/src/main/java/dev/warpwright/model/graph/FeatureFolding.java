@@ -113,7 +113,24 @@ final class FeatureFolding {
       bias =
           new ConstantTensor(picked.name(), picked.dtype(), List.of((long) outputs), picked.data());
     }
+    if (isRun(columns)) {
+      weight = Matrices.block(linear.weight(), columns.source(0), 0, weight);
+      bias =
+          bias == null || linear.bias() == null
+              ? null
+              : Matrices.block(linear.bias(), columns.source(0), 0, bias);
+    }
     return List.of(new Linear(columns.output(), linear.input(), weight, bias, linear.name()));
+  }
+
+  /** Whether neighbours are chosen, in order. */
+  private static boolean isRun(Columns columns) {
+    for (int n = 1; n < columns.output().features(); n++) {
+      if (columns.source(n) != columns.source(0) + n) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private @Nullable List<Node> linear(Linear linear) {
@@ -160,8 +177,15 @@ final class FeatureFolding {
     for (Value part : concat.inputs()) {
       int from = first;
       ConstantTensor weight =
-          Matrices.pick(
-              linear.weight(), outputs, part.features(), (n, k) -> (long) n * inputs + from + k);
+          Matrices.block(
+              linear.weight(),
+              0,
+              from,
+              Matrices.pick(
+                  linear.weight(),
+                  outputs,
+                  part.features(),
+                  (n, k) -> (long) n * inputs + from + k));
       left--;
       boolean last = left == 0;
       Value product = last && sum == null ? linear.output() : like(linear.output());

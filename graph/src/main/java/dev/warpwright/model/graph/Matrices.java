@@ -47,6 +47,16 @@ final class Matrices {
         weight.name(), weight.dtype(), List.of((long) rows, (long) columns), to);
   }
 
+  /** A picked tensor, which is a block of another one from a row and a column on. */
+  static ConstantTensor block(ConstantTensor from, long row, long column, ConstantTensor picked) {
+    return new ConstantTensor(
+        picked.name(),
+        picked.dtype(),
+        picked.shape(),
+        picked.data(),
+        new Origin.Block(from, row, column));
+  }
+
   /** Where the elements of a picked matrix come from. */
   interface Sources {
     long of(int row, int column);

@@ -71,15 +71,17 @@ public record RandomFfn(int model, int hidden, boolean gated, Activation activat
       Value to = value(name + "_out", features);
       ConstantTensor weight =
           ConstantTensor.random(
-              name + ".weight",
-              dtype,
-              List.of((long) features, (long) from.features()),
-              1 / Math.sqrt(from.features()),
-              random.split());
+                  name + ".weight",
+                  dtype,
+                  List.of((long) features, (long) from.features()),
+                  1 / Math.sqrt(from.features()),
+                  random.split())
+              .stored();
       @Nullable ConstantTensor added =
           bias
               ? ConstantTensor.random(
-                  name + ".bias", dtype, List.of((long) features), BIAS, random.split())
+                      name + ".bias", dtype, List.of((long) features), BIAS, random.split())
+                  .stored()
               : null;
       nodes.add(new Linear(to, from, weight, added, name));
       return to;

@@ -94,7 +94,8 @@ final class ProtoParser {
         case 5 ->
             initializers.add(
                 TensorParser.parse(
-                    reader.message("initializer"), "initializer #" + initializers.size()));
+                        reader.message("initializer"), "initializer #" + initializers.size())
+                    .stored());
         case 11 -> inputs.add(valueInfo(reader.message("graph input")));
         case 12 -> outputs.add(valueInfo(reader.message("graph output")));
         case 15 -> throw reader.error("sparse initializers are not supported");

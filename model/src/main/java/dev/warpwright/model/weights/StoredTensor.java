@@ -2,6 +2,7 @@ package dev.warpwright.model.weights;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ConstantTensor;
+import dev.warpwright.model.graph.Origin;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -31,6 +32,6 @@ record StoredTensor(ElementType type, List<Long> shape, MemorySegment data) {
     if (dtype == null || !isUsable()) {
       throw new IllegalStateException(name + " has type " + type);
     }
-    return new ConstantTensor(name, dtype, shape, data);
+    return new ConstantTensor(name, dtype, shape, data, new Origin.Stored(name));
   }
 }

@@ -4,6 +4,7 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ConstantTensor;
+import dev.warpwright.model.graph.Origin;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -112,7 +113,8 @@ public final class Weights {
       throw new UserError(
           file + ": tensor " + Names.quote(name) + " has unsupported type " + stored.type());
     }
-    return new ConstantTensor(called, dtype, stored.shape(), stored.data());
+    return new ConstantTensor(
+        called, dtype, stored.shape(), stored.data(), new Origin.Stored(name));
   }
 
   /** The tensors as they are in the file. */

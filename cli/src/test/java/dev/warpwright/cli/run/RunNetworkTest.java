@@ -1,0 +1,96 @@
+package dev.warpwright.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Networks without a file, and pictures. */
+final class RunNetworkTest {
+  private static final String SIREN = Path.of("..", "models", "image-siren-64x4").toString();
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @TempDir Path folder;
+
+  private int execute(String line) {
+    out.reset();
+    err.reset();
+    return Main.execute(
+        new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        line.replace("SIREN", SIREN).replace("FOLDER", folder.toString()).split(" "));
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "run widths=17,33,10 act=relu rows=51 dtype=f32 --target cpu --time 0|mlp widths=17,33,10 act=",
+        "run mlp widths=17,33,10 act=gelu rows=51 dtype=f32 --target cpu --time 0|mlp widths=17,33,10 act=",
+        "run ffn M=3 D=24 H=40 gated=1 dtype=bf16 --target cpu --time 0|ffn M=3 D=24",
+      })
+  void aNetworkWithRandomWeightsIsRunAndVerified(String line, String title) {
+    assertThat(execute(line)).as(err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.OK);
+    assertThat(out()).startsWith(title).contains("verified: relative error");
+  }
+
+  /** The places are those that the network was trained on, and it is as near as info.json says. */
+  @Test
+  void aPictureIsComparedWithAnother() {
+    String run = "run SIREN/model.onnx --target cpu --time 0 --image 128x128";
+    assertThat(execute(run + " --beside SIREN/target.npy --out FOLDER/a.png"))
+        .as(err.toString(StandardCharsets.UTF_8))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("PSNR 31.47 dB beside ");
+    // The picture itself, but for rounding to 8 bits.
+    assertThat(execute(run + " --beside FOLDER/a.png --json")).isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("\"picture\": {\"psnr\": 58.");
+    // The same places from a file.
+    String file = " --input SIREN/input.npy --expect SIREN/expected_f64.npy";
+    assertThat(execute(run + file + " --beside SIREN/target.npy")).isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("PSNR 31.47 dB beside ");
+    assertThat(
+            execute("run SIREN/model.onnx --target cpu --time 0 --image 40x30 --out FOLDER/b.png"))
+        .as("another resolution")
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("1200 rows");
+    assertThat(
+            execute(
+                "run SIREN/model.onnx --target cpu --time 0 --image 40x31 --beside FOLDER/b.png"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("b.png: 40x30 pixels of 3 channels, the output has 40x31 of 3");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "run SIREN/model.onnx rows=4|rows=4': for mlp, ffn and attention; '",
+        "run widths=4,4 rows=2 colour=red|there is no 'colour'; known are rows, widths",
+        "run gemm MNK=64|MNK=64': run is for networks; 'explain gemm'",
+        "run SIREN/model.onnx --beside x.png|--beside x.png: give the picture's size",
+        "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain and check; run has",
+      })
+  void saysWhatIsWrong(String line, String message) {
+    assertThat(execute(line)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines())
+        .singleElement()
+        .asString()
+        .contains(message);
+  }
+}

@@ -1,0 +1,133 @@
+package dev.warpwright.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.base.json.JsonParser;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Exported models whose weights are parameters of a PyTorch module. */
+final class ModuleExportTest {
+  private static final Path MODELS = Path.of("..", "models");
+
+  /** Of the machine's Python; another one, which has PyTorch, by {@code -Dtest.python=}. */
+  private static final String PYTHON = System.getProperty("test.python", "python3");
+
+  private static Map<String, byte[]> export(String file, Precision precision, GpuTarget target) {
+    Path path = MODELS.resolve(file);
+    Model model =
+        file.endsWith(".safetensors")
+            ? Warpwright.load(
+                path, Architecture.parse(Objects.requireNonNull(path.getParent()) + "/arch.json"))
+            : Warpwright.load(path);
+    return CudaExport.model("net", model, precision, target, 32, "A model");
+  }
+
+  private static String text(Map<String, byte[]> files, String name) {
+    return new String(files.getOrDefault(name, new byte[0]), StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void weightsAreParametersUnderTheirNames() {
+    Map<String, byte[]> files =
+        export("digits-relu-128-64/model.onnx", Precision.F16, GpuTarget.SM_90A);
+    assertThat(text(files, "module.py"))
+        .contains("_Packed(0, lambda w: w[\"0.weight\"],")
+        .contains("torch.float16, (128, 64), 8192,")
+        .contains("net_with(\n            x.reshape(-1, 64).to(torch.float16).contiguous()");
+    assertThat(text(files, "torch_op.py"))
+        .contains("def net_with(x: torch.Tensor, constants: torch.Tensor) -> torch.Tensor:")
+        .contains("_check(constants, \"constants\", torch.uint8, (35840,))");
+    assertThat(text(files, "__init__.py")).contains("\"Model\", \"net\", \"net_with\"");
+    assertThat(text(files, "README.md")).contains("`0.weight`, `0.bias`, `2.weight`");
+  }
+
+  /** The names are those that PyTorch's state dict has, not those of the program in the file. */
+  @Test
+  void weightsOfPt2HaveTheNamesOfTheStateDict() {
+    Map<String, byte[]> files =
+        export("digits-gelu-64x4/model.pt2", Precision.F16, GpuTarget.SM_80);
+    assertThat(text(files, "module.py")).contains("w[\"0.weight\"]").doesNotContain("p_0_weight");
+  }
+
+  @Test
+  void theFileOfWeightsHasThemAsTheModelHasThem() {
+    byte[] file =
+        export("digits-relu-128-64/model.onnx", Precision.F16, GpuTarget.SM_90A)
+            .getOrDefault("weights.safetensors", new byte[8]);
+    ByteBuffer bytes = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+    int header = (int) bytes.getLong(0);
+    assertThat((8 + header) % 8).as("data is aligned").isZero();
+    String json = new String(file, 8, header, StandardCharsets.UTF_8);
+    assertThat(JsonParser.parse("header", json)).isNotNull();
+    assertThat(json).contains("\"dtype\": \"F32\", \"shape\": [128, 64]");
+    assertThat(file).hasSize(8 + header + 4 * (64 * 128 + 128 + 128 * 64 + 64 + 64 * 10 + 10));
+  }
+
+  /** Tables of integers are among the constants, and no parameters. */
+  @Test
+  void aModelWithTablesIsExported() {
+    Map<String, byte[]> files =
+        export("ffn-swiglu-128-352/model.safetensors", Precision.F16, GpuTarget.SM_80);
+    assertThat(text(files, "module.py"))
+        .contains("_interleaved(w[\"gate_proj.weight\"], w[\"up_proj.weight\"]");
+    assertThat(text(files, "kernel.cuh")).contains("constexpr std::size_t table");
+  }
+
+  /** What PyTorch makes of the state dict is, bit by bit, what the exporter wrote. */
+  @Test
+  void pyTorchPacksAsTheExporterDoes(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    assumeTrue(hasTorch(), "PyTorch is not installed");
+    Path script = folder.resolve("check.py");
+    try (var in = ModuleExportTest.class.getResourceAsStream("check_module.py")) {
+      Files.write(script, Objects.requireNonNull(in).readAllBytes());
+    }
+    List<String> command = new ArrayList<>(List.of(PYTHON, script.toString()));
+    for (Map.Entry<String, Precision> model :
+        Map.of(
+                "digits-gelu-64x4/model.pt2", Precision.BF16,
+                "image-siren-64x4/model.onnx", Precision.TF32,
+                "ffn-gelu-residual-128/model.onnx", Precision.F32,
+                "ffn-swiglu-128-352/model.safetensors", Precision.F16)
+            .entrySet()) {
+      for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
+        Path to = folder.resolve(model.getKey().replace('/', '-') + target.name());
+        Files.createDirectories(to);
+        for (var file : export(model.getKey(), model.getValue(), target).entrySet()) {
+          Files.write(to.resolve(file.getKey()), file.getValue());
+        }
+        command.add(to.toString());
+        command.add(MODELS.resolve(model.getKey()).resolveSibling("state_dict.pth").toString());
+      }
+    }
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    assertThat(output.lines().filter(line -> line.startsWith("packed"))).hasSize(8);
+  }
+
+  private static boolean hasTorch() throws InterruptedException {
+    try {
+      return new ProcessBuilder(PYTHON, "-c", "import torch").start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.warpwright.model.graph;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a constant came about, where its elements were only moved or rounded: so it can be made again
+ * of other weights of the same shapes. A constant that was computed has none.
+ */
+public sealed interface Origin {
+  /** A weight of the model's file, and what it is called there. */
+  record Stored(String name) implements Origin {}
+
+  /** The elements of a tensor in another shape of the same size. */
+  record Reshaped(ConstantTensor from) implements Origin {}
+
+  /** A matrix with rows and columns exchanged. */
+  record Transposed(ConstantTensor from) implements Origin {}
+
+  /** A block of a matrix, from these rows and columns on. */
+  record Block(ConstantTensor from, long row, long column) implements Origin {}
+
+  /** A tensor rounded to tf32. */
+  record Rounded(ConstantTensor from) implements Origin {}
+
+  /** Zeros in the shape of a tensor. */
+  record Zeros(ConstantTensor like) implements Origin {}
+
+  /**
+   * The rows of two tensors in turns.
+   *
+   * @param other null for zeros
+   * @param rows of each; those that are added are zero
+   * @param group rows that follow each other
+   */
+  record Interleaved(ConstantTensor from, @Nullable ConstantTensor other, long rows, int group)
+      implements Origin {}
+
+  /** The weights of the file that a constant was made of; null if it cannot be made again. */
+  static @Nullable List<ConstantTensor> weights(ConstantTensor tensor) {
+    return switch (tensor.origin()) {
+      case null -> null;
+      case Stored(String _) -> List.of(tensor);
+      case Reshaped(ConstantTensor from) -> weights(from);
+      case Transposed(ConstantTensor from) -> weights(from);
+      case Block(ConstantTensor from, long _, long _) -> weights(from);
+      case Rounded(ConstantTensor from) -> weights(from);
+      case Zeros(ConstantTensor like) -> weights(like);
+      case Interleaved(ConstantTensor from, ConstantTensor other, long _, int _) -> {
+        List<ConstantTensor> first = weights(from);
+        List<ConstantTensor> second = other == null ? List.of() : weights(other);
+        yield first == null || second == null
+            ? null
+            : Stream.concat(first.stream(), second.stream()).distinct().toList();
+      }
+    };
+  }
+}
