@@ -50,8 +50,7 @@ import java.util.stream.Collectors;
  * iteration waits for the earlier ones that compute what it reads in the buffers {@code waits}, as
  * {@code wait} says for which: those of its tiles, of the whole row of tiles, or of the whole grid.
  * Since it waits for earlier ones only, it cannot wait for ever. The orders of both loops become
- * the {@link FusedOrder} of the work; {@code columns} and {@code secondColumns} are tiles in a
- * row.
+ * the {@link FusedOrder} of the work; {@code columns} and {@code secondColumns} are tiles in a row.
  *
  * <p>Requires:
  *
