@@ -235,7 +235,10 @@ class CompileMatrixTest {
         @Nullable CudaCompiler compiler) {
       Map<String, Kernel> kernels = new LinkedHashMap<>();
       graphs.forEach(
-          (name, graph) -> kernels.put(name, renamed(oneKernel(graph, precision, target), name)));
+          (name, graph) ->
+              kernels.put(
+                  name,
+                  oneKernel(graph, precision, target).withName("k_" + name.replace('-', '_'))));
       if (compiler == null) {
         return new Unit(target, kernels, null);
       }
@@ -253,16 +256,6 @@ class CompileMatrixTest {
       } catch (CompileError e) {
         return new Unit(target, kernels, null);
       }
-    }
-
-    private static Kernel renamed(Kernel kernel, String model) {
-      return new Kernel(
-          "k_" + model.replace('-', '_'),
-          kernel.kind(),
-          kernel.params(),
-          kernel.bindings(),
-          kernel.body(),
-          kernel.attrs());
     }
 
     void check(String model, String name, @Nullable CudaCompiler compiler) {

@@ -1,7 +1,6 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.SampleShapes;
@@ -84,7 +83,7 @@ public final class FamilySamples {
         name,
         workload,
         others,
-        w -> new CheckSubject.OfKernel(named(identifier(name), product.apply(w).kernel())));
+        w -> new CheckSubject.OfKernel(product.apply(w).kernel().withName(identifier(name))));
   }
 
   static <W> void subjects(
@@ -100,10 +99,5 @@ public final class FamilySamples {
 
   static String identifier(String name) {
     return name.replace('-', '_');
-  }
-
-  private static Kernel named(String name, Kernel kernel) {
-    return new Kernel(
-        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
   }
 }

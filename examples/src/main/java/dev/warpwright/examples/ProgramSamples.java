@@ -3,7 +3,7 @@ package dev.warpwright.examples;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionKernels;
-import dev.warpwright.families.ffn.MergedGemm;
+import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.families.simt.SimtConfig;
@@ -62,27 +62,27 @@ final class ProgramSamples {
         "fused-mma-sync",
         new FfnWorkload(150, 40, 72, 136, DType.BF16),
         w ->
-            MergedGemm.schedule(
+            PersistentFusedGemms.schedule(
                 w,
                 new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false),
-                new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 5),
+                new PersistentFusedGemms.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 5),
                 GpuTarget.SM_80));
     merged(
         "fused-wgmma",
         new FfnWorkload(150, 40, 72, 136, DType.BF16),
         w ->
-            MergedGemm.schedule(
+            PersistentFusedGemms.schedule(
                 w,
                 HopperConfig.pairs(128, 64, 3, 2, 3).withCluster(1, 1),
-                new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3)));
+                new PersistentFusedGemms.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3)));
     merged(
         "fused-threads",
         new FfnWorkload(67, 20, 70, 130, DType.F32),
         w ->
-            MergedGemm.schedule(
+            PersistentFusedGemms.schedule(
                 w,
                 new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1),
-                new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
+                new PersistentFusedGemms.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
                 GpuTarget.SM_80));
   }
 

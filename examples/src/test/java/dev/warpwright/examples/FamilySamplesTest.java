@@ -52,14 +52,7 @@ class FamilySamplesTest {
     }
     List<Kernel> different = new ArrayList<>();
     for (Kernel kernel : kernels) {
-      different.add(
-          new Kernel(
-              "k" + different.size(),
-              kernel.kind(),
-              kernel.params(),
-              kernel.bindings(),
-              kernel.body(),
-              kernel.attrs()));
+      different.add(kernel.withName("k" + different.size()));
     }
     String source = CudaPrinter.print(different, GpuTarget.SM_90A);
     assertThat(compiler.compile(new CompileRequest(source, GpuTarget.SM_90A.name())).bytes())

@@ -43,6 +43,11 @@ public record Kernel(
     return newBody == body ? this : new Kernel(name, kind, params, bindings, newBody, attrs);
   }
 
+  /** The same under another name. */
+  public Kernel withName(String newName) {
+    return new Kernel(newName, kind, params, bindings, body, attrs);
+  }
+
   public Optional<ThreadBinding> binding(ThreadAxis axis) {
     return bindings.stream().filter(b -> b.axis() == axis).findFirst();
   }

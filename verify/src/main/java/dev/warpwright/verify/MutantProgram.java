@@ -46,14 +46,7 @@ public final class MutantProgram {
   public static String text(
       Mutant mutant, int number, Map<String, Long> scalars, GpuTarget target) {
     Kernel shaped = KernelSpecialization.specialize(mutant.kernel(), scalars);
-    Kernel kernel =
-        new Kernel(
-            name(number),
-            shaped.kind(),
-            shaped.params(),
-            shaped.bindings(),
-            shaped.body(),
-            shaped.attrs());
+    Kernel kernel = shaped.withName(name(number));
     StringBuilder text = new StringBuilder(CudaPrinter.print(kernel, target));
     text.append(
         """

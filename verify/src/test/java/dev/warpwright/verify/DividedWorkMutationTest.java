@@ -62,9 +62,9 @@ class DividedWorkMutationTest {
         subject("parts", hopper("parts:3")),
         subject("stream", hopper("stream:1")),
         subject("mma.sync", mmaSync()),
-        subject("merged", MergedGridMutationTest.mmaSync()),
-        subject("merged warpgroups", MergedGridMutationTest.warpgroups()),
-        subject("merged threads", MergedGridMutationTest.threads()));
+        subject("merged", FusedGridMutationTest.mmaSync()),
+        subject("merged warpgroups", FusedGridMutationTest.warpgroups()),
+        subject("merged threads", FusedGridMutationTest.threads()));
   }
 
   private static Kernel hopper(String division) {

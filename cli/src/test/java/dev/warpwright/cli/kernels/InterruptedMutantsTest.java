@@ -20,7 +20,7 @@ final class InterruptedMutantsTest {
       }
       kernel slow(y: f32[64]) grid(b = 2) block(t = 32) {
         y[b * 32 + t] = 0.0f32
-        for i in 2000000 {
+        for i in 2000000000 {
           y[b * 32 + t] = y[b * 32 + t] + 1.0f32
         }
       }
@@ -35,6 +35,8 @@ final class InterruptedMutantsTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "--add-modules=jdk.incubator.vector",
                 "-cp",

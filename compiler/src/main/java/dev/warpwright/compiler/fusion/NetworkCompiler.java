@@ -172,7 +172,7 @@ public final class NetworkCompiler {
             NetworkBuilder.build(
                 graph, new FunctionOptions(precision, FusionInput.GRANULE, false, false)),
             rows);
-    return MergedBlock.of(network, rows, target, precision, order, waits, sms);
+    return FusedBlock.of(network, rows, target, precision, order, waits, sms);
   }
 
   /**

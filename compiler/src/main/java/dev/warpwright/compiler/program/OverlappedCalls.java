@@ -69,18 +69,13 @@ public final class OverlappedCalls {
           kernels.computeIfAbsent(kernel.name(), name -> new IdentityHashMap<>());
       Kernel named =
           same.computeIfAbsent(
-              kernel, k -> same.isEmpty() ? k : renamed(k, k.name() + "_" + (same.size() + 1)));
+              kernel, k -> same.isEmpty() ? k : k.withName(k.name() + "_" + (same.size() + 1)));
       result.add(
           named == kernel
               ? call
               : new KernelCall(with(call.compiled(), named), call.arguments(), call.zeroed()));
     }
     return result;
-  }
-
-  private static Kernel renamed(Kernel kernel, String name) {
-    return new Kernel(
-        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
   }
 
   private static CompiledKernel with(CompiledKernel old, Kernel kernel) {

@@ -120,12 +120,6 @@ public final class Ladder {
   /** The kernel of a rung for one shape. */
   public static Kernel kernel(Rung rung, long m, long n, long k) {
     Kernel kernel = SimtLowering.lower(rung.schedule(matmul(m, n, k)).func());
-    return new Kernel(
-        kernel.name() + "_" + rung.name().replace('-', '_'),
-        kernel.kind(),
-        kernel.params(),
-        kernel.bindings(),
-        kernel.body(),
-        kernel.attrs());
+    return kernel.withName(kernel.name() + "_" + rung.name().replace('-', '_'));
   }
 }

@@ -106,27 +106,16 @@ final class LadderTest {
   }
 
   /** What is printed compiles, and stays in registers. */
-  @TestFactory
-  List<DynamicTest> compilesWithoutSpills() {
+  @Test
+  void compileWithoutSpills() {
     Optional<CudaCompiler> compiler = CudaCompilers.system();
     assumeTrue(compiler.isPresent(), "no CUDA compiler: printed kernels are not compiled");
-    return Ladder.RUNGS.stream()
-        .map(
-            rung ->
-                DynamicTest.dynamicTest(
-                    rung.name(),
-                    () -> {
-                      Kernel kernel = Ladder.kernel(rung, 4096, 4096, 4096);
-                      String text = CudaPrinter.print(kernel, GpuTarget.SM_90A);
-                      assertThat(
-                              compiler
-                                  .get()
-                                  .compile(new CompileRequest(text, "sm_90a"))
-                                  .usage(CudaPrinter.functionName(kernel)))
-                          .hasValueSatisfying(
-                              usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
-                    }))
-        .toList();
+    List<Kernel> kernels =
+        Ladder.RUNGS.stream().map(rung -> Ladder.kernel(rung, 4096, 4096, 4096)).toList();
+    String text = CudaPrinter.print(kernels, GpuTarget.SM_90A);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_90a")).usage())
+        .hasSameSizeAs(kernels)
+        .allSatisfy(usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
   }
 
   @Test

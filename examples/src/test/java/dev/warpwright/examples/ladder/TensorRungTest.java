@@ -26,6 +26,8 @@ import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The rungs on tensor cores give the product for every shape, and nothing of them spills. */
 final class TensorRungTest {
@@ -81,22 +83,28 @@ final class TensorRungTest {
     assertThat(v.within(2e-2)).as("%s, seed %d", v, SEED).isTrue();
   }
 
-  @TestFactory
-  List<DynamicTest> compilesWithoutSpills() {
+  @ParameterizedTest
+  @EnumSource
+  void compilesWithoutSpills(TensorRung rung) {
     Optional<CudaCompiler> compiler = CudaCompilers.system();
     assumeTrue(compiler.isPresent(), "no CUDA compiler: printed kernels are not compiled");
-    return each(
+    List<Kernel> kernels = new ArrayList<>();
+    for (long[] shape :
         List.of(
             new long[] {4096, 4096, 4096},
             new long[] {4092, 4092, 4092},
             new long[] {1000, 2000, 3000},
             new long[] {127, 129, 131},
-            new long[] {1001, 2001, 3001}),
-        gemm -> {
-          String text = CudaPrinter.print(gemm.kernel(), GpuTarget.SM_90A);
-          Cubin cubin = compiler.get().compile(new CompileRequest(text, "sm_90a"));
-          // What the bench refuses.
-          assertThat(FastKernelCheck.problems(gemm.kernel(), cubin)).isEmpty();
-        });
+            new long[] {1001, 2001, 3001})) {
+      Kernel kernel = gemm(rung, shape).kernel();
+      kernels.add(
+          kernel.withName(String.format(Locale.ROOT, "m%dn%dk%d", shape[0], shape[1], shape[2])));
+    }
+    String text = CudaPrinter.print(kernels, GpuTarget.SM_90A);
+    Cubin cubin = compiler.get().compile(new CompileRequest(text, "sm_90a"));
+    // What the bench refuses.
+    for (Kernel kernel : kernels) {
+      assertThat(FastKernelCheck.problems(kernel, cubin)).as(kernel.name()).isEmpty();
+    }
   }
 }

@@ -13,7 +13,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.lower.pass.PassListener;
@@ -103,7 +103,7 @@ class HandWrittenTest {
         if (buffer.name().equals("counters")) {
           arguments.get(buffer).fill(0);
         } else if (buffer.name().equals("order")) {
-          List<Integer> table = MergedOrder.table(kernel.attrs());
+          List<Integer> table = FusedOrder.table(kernel.attrs());
           for (int i = 0; i < table.size(); i++) {
             arguments.get(buffer).setElement(i, table.get(i));
           }

@@ -3,7 +3,7 @@ package dev.warpwright.families.gemv;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.ThreadLoops;
-import dev.warpwright.families.simt.SimtGemm;
+import dev.warpwright.families.simt.SimtLimits;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
@@ -41,7 +41,7 @@ public final class StreamedGemm {
 
   /** One line that says why products of this kind are not streamed; null if they are. */
   public static @Nullable String operandsProblem(GemmWorkload workload) {
-    String threads = SimtGemm.operandsProblem(workload);
+    String threads = SimtLimits.operandsProblem(workload);
     if (threads != null) {
       return threads;
     }

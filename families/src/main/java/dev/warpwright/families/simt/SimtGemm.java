@@ -4,12 +4,10 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.ThreadLoops;
-import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.simt.Serpentine;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.BlockRef;
@@ -17,10 +15,8 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,171 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimtGemm {
   /** Bytes of the widest access of a thread. */
-  private static final int WIDEST = 16;
-
-  /** Products that one thread's code for a step lists, so that the cache of instructions does. */
-  private static final int MAX_UNROLLED = 4096;
-
-  /** Registers beside sums and operands: addresses and counters. */
-  private static final int OTHER_REGISTERS = 36;
+  static final int WIDEST = 16;
 
   private SimtGemm() {}
-
-  /** One line that says why products of this kind are not for threads; null if they are. */
-  public static @Nullable String operandsProblem(GemmWorkload workload) {
-    if (workload.batch().isMany()) {
-      return "batches are computed on tensor cores only";
-    }
-    if (workload.epilogue().glu()) {
-      return "gated linear units are computed on tensor cores only";
-    }
-    if (workload.isStrided()) {
-      return "rows must follow each other";
-    }
-    // Exact products of f32 will do where rounded ones were asked for.
-    boolean exact =
-        workload.precision() == Precision.F64
-            || workload.precision() == Precision.TF32
-            || workload.precision() == Precision.F32;
-    return exact
-        ? null
-        : String.format(
-            Locale.ROOT,
-            "threads multiply f32 and f64, not %s in %s",
-            workload.operands(),
-            workload.precision().arithmetic());
-  }
-
-  /** One line that says why a configuration is impossible; null if nothing is known against it. */
-  public static @Nullable String problem(GemmWorkload workload, SimtConfig c, GpuTarget target) {
-    String operands = operandsProblem(workload);
-    if (operands != null) {
-      return operands;
-    }
-    int bytes = workload.operands().bytes();
-    int run = WIDEST / bytes;
-    if (c.lanesM() < 1 || 32 % c.lanesM() != 0) {
-      return String.format(Locale.ROOT, "a warp has no %d lanes along the rows", c.lanesM());
-    }
-    if (!divides(c.lanesM(), c.warpM()) || !divides(c.warpM(), c.tileM())) {
-      return String.format(
-          Locale.ROOT, "%d rows in parts of %d for %d lanes", c.tileM(), c.warpM(), c.lanesM());
-    }
-    if (!divides(c.lanesN(), c.warpN()) || !divides(c.warpN(), c.tileN())) {
-      return String.format(
-          Locale.ROOT, "%d columns in parts of %d for %d lanes", c.tileN(), c.warpN(), c.lanesN());
-    }
-    if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
-      return String.format(
-          Locale.ROOT,
-          "%d x %d accumulators of a thread are no groups of %d",
-          c.rows(),
-          c.columns(),
-          run);
-    }
-    if (c.threads() > 1024 || c.minBlocks() < 1) {
-      return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
-    }
-    int each = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
-    if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers(c, bytes) > each) {
-      return String.format(
-          Locale.ROOT,
-          "about %d registers of each of %d threads in %d blocks, there are %d",
-          registers(c, bytes),
-          c.threads(),
-          c.minBlocks(),
-          each);
-    }
-    if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
-      return String.format(
-          Locale.ROOT, "%d multiply-adds of a thread in a step of %d", c.sums(), c.tileK());
-    }
-    if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
-      return "K-major tiles of matrices that do not lie so";
-    }
-    int reads = c.tileK() / Math.max(1, c.slices()) / (c.alongK() ? run : 1);
-    if (!divides(c.slices(), c.tileK())
-        || c.tileK() % run != 0
-        || c.alongK() && c.tileK() % (c.slices() * run) != 0
-        || c.ahead() && reads % 2 != 0) {
-      return String.format(Locale.ROOT, "a step of %d for %d slices", c.tileK(), c.slices());
-    }
-    if (c.parts() < 1 || c.parts() > 1 && (c.slices() > 1 || c.parts() > steps(workload, c))) {
-      return String.format(
-          Locale.ROOT,
-          "%d parts of %d steps, in %d slices",
-          c.parts(),
-          steps(workload, c),
-          c.slices());
-    }
-    if (!divides(c.panel(), Math.toIntExact(Math.ceilDiv(workload.m(), c.tileM())))) {
-      return String.format(
-          Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
-    }
-    if (c.slices() > 1 && c.sums() % c.slices() != 0) {
-      return String.format(
-          Locale.ROOT, "%d accumulators of a thread in %d slices", c.sums(), c.slices());
-    }
-    if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
-      return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
-    }
-    return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
-  }
-
-  /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
-  private static int registers(SimtConfig c, int bytes) {
-    // Of several elements of K a thread need not hold more than the smaller side's and one row.
-    int operands =
-        (c.ahead() ? 2 : 1)
-            * (c.alongK()
-                ? (Math.min(c.rows(), c.columns()) + 1) * (WIDEST / bytes)
-                : c.rows() + c.columns());
-    int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
-    return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
-  }
-
-  private static long steps(GemmWorkload workload, SimtConfig c) {
-    return Math.ceilDiv(workload.k(), (long) c.tileK());
-  }
-
-  private static boolean divides(int part, int whole) {
-    return part >= 1 && whole >= part && whole % part == 0;
-  }
-
-  private static boolean groups(int elements, int run) {
-    return elements % run == 0 || run % elements == 0;
-  }
-
-  /** From one row of a tile to the next where neighbours read down: an odd number of vectors. */
-  private static int turnedPitch(int elements, int run) {
-    return elements + Math.floorMod(run - elements, 2 * run);
-  }
-
-  /** Bytes of shared memory of a block, at most. */
-  public static long sharedBytes(GemmWorkload workload, SimtConfig c) {
-    int bytes = workload.operands().bytes();
-    int run = WIDEST / bytes;
-    int pitchK = turnedPitch(c.tileK(), run);
-    int pitchM = workload.layout().transposedA() ? c.tileM() : turnedPitch(c.tileM(), run);
-    int pitchN = workload.layout().transposedB() ? turnedPitch(c.tileN(), run) : c.tileN();
-    long a = (c.alongK() ? (long) c.tileM() * pitchK : (long) c.tileK() * pitchM) * bytes;
-    long b = (c.alongK() ? (long) c.tileN() * pitchK : (long) c.tileK() * pitchN) * bytes;
-    return c.stages() * (slot(a) + slot(b)) + partSums(c) * bytes + turn(c);
-  }
-
-  /** Slots of a pipeline begin at multiples of 128 bytes. */
-  private static long slot(long bytes) {
-    return Math.ceilDiv(bytes, 128) * 128;
-  }
-
-  /** Bytes in which a thread tells the others of its block how many parts of the tile are there. */
-  private static long turn(SimtConfig c) {
-    return c.parts() == 1 ? 0 : DType.U32.bytes();
-  }
-
-  private static long partSums(SimtConfig c) {
-    return c.slices() == 1 ? 0 : (long) c.slices() * c.tileM() * c.tileN();
-  }
 
   /**
    * Schedules and lowers.
@@ -203,7 +37,7 @@ public final class SimtGemm {
    * @throws UserError if the configuration does not fit the workload or the target
    */
   public static ScheduledGemm schedule(GemmWorkload workload, SimtConfig config, GpuTarget target) {
-    String problem = problem(workload, config, target);
+    String problem = SimtLimits.problem(workload, config, target);
     if (problem != null) {
       throw new UserError(problem);
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class SimtSketch extends GemmSketch<SimtConfig> {
   public static final KernelFamily FAMILY =
       new KernelFamily(
-          (workload, target) -> workload.k() > 0 && SimtGemm.operandsProblem(workload) == null,
+          (workload, target) -> workload.k() > 0 && SimtLimits.operandsProblem(workload) == null,
           SimtSketch::new);
 
   /**
@@ -162,14 +162,14 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
   }
 
   private boolean fits(SimtConfig config) {
-    return SimtGemm.problem(workload, config, target) == null;
+    return SimtLimits.problem(workload, config, target) == null;
   }
 
   @Override
   protected @Nullable String problem(SimtConfig config) {
     return isTooLong(config)
         ? String.format(Locale.ROOT, "a chain of %d sums loses too much", chain(config))
-        : SimtGemm.problem(workload, config, target);
+        : SimtLimits.problem(workload, config, target);
   }
 
   private long chain(SimtConfig config) {

@@ -7,6 +7,7 @@ import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.families.mma.AmpereModel;
 import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.simt.SimtGemm;
+import dev.warpwright.families.simt.SimtLimits;
 import dev.warpwright.families.simt.SimtModel;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
@@ -75,7 +76,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     if (AmpereGemm.operandsProblem(workload, target) == null) {
       sketches.add(new FreeSketch(Engine.MMA, workload, target, sms));
     }
-    if (SimtGemm.operandsProblem(workload) == null) {
+    if (SimtLimits.operandsProblem(workload) == null) {
       sketches.add(new FreeSketch(Engine.SIMT, workload, target, sms));
     }
     return sketches;
@@ -214,7 +215,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             serpentine,
             false,
             minBlocks);
-    check(SimtGemm.problem(workload, config, target));
+    check(SimtLimits.problem(workload, config, target));
     return new Made(
         features(
             config.tileM(),

@@ -71,6 +71,6 @@ class SimtGemmTest {
     KernelResources resources = KernelResources.of(gemm.kernel());
     assertThat((long) resources.sharedBytes())
         .as("%s", resources.offsets())
-        .isLessThanOrEqualTo(SimtGemm.sharedBytes(workload, config));
+        .isLessThanOrEqualTo(SimtLimits.sharedBytes(workload, config));
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
@@ -23,6 +24,10 @@ import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,28 +133,34 @@ final class HopperSketchTest {
     return largest;
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "968, 1376, 2616, F8E4M3",
-    "127, 129, 131, F8E4M3",
-    "4095, 4097, 4099, F8E5M2",
-    "127, 129, 131, BF16",
-    "4095, 4097, 4099, BF16",
-    "1000, 2000, 3000, BF16"
-  })
-  void untunedChoicesCompileWithoutSpills(long m, long n, long k, DType operands) {
-    Candidate untuned =
-        TunedGemm.untuned(GemmSpace.of(GemmWorkload.nt(m, n, k, operands), GpuTarget.SM_90A, 132));
+  @Test
+  void untunedChoicesCompileWithoutSpills() {
     CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
     assumeTrue(compiler != null, "nvcc is not installed");
-    Kernel kernel = BoundKernel.of(untuned.kernel().get(), untuned.values()).kernel();
-    String source = CudaPrinter.print(kernel, GpuTarget.SM_90A);
-    ResourceUsage usage =
-        compiler
-            .compile(new CompileRequest(source, GpuTarget.SM_90A.name()))
-            .usage(CudaPrinter.functionName(kernel))
-            .orElseThrow();
-    assertThat(usage.spillStores() + usage.spillLoads()).as(untuned.point().text()).isZero();
+    Map<String, Candidate> choices = new LinkedHashMap<>();
+    List<Kernel> kernels = new ArrayList<>();
+    for (GemmWorkload workload :
+        List.of(
+            GemmWorkload.nt(968, 1376, 2616, DType.F8E4M3),
+            GemmWorkload.nt(127, 129, 131, DType.F8E4M3),
+            GemmWorkload.nt(4095, 4097, 4099, DType.F8E5M2),
+            GemmWorkload.nt(127, 129, 131, DType.BF16),
+            GemmWorkload.nt(4095, 4097, 4099, DType.BF16),
+            GemmWorkload.nt(1000, 2000, 3000, DType.BF16))) {
+      Candidate untuned = TunedGemm.untuned(GemmSpace.of(workload, GpuTarget.SM_90A, 132));
+      String name = "m" + workload.m() + workload.operands().text();
+      choices.put(name, untuned);
+      kernels.add(BoundKernel.of(untuned.kernel().get(), untuned.values()).kernel().withName(name));
+    }
+    String source = CudaPrinter.print(kernels, GpuTarget.SM_90A);
+    Cubin cubin = compiler.compile(new CompileRequest(source, GpuTarget.SM_90A.name()));
+    choices.forEach(
+        (name, untuned) -> {
+          ResourceUsage usage = cubin.usage(name).orElseThrow();
+          assertThat(usage.spillStores() + usage.spillLoads())
+              .as("%s %s", name, untuned.point().text())
+              .isZero();
+        });
   }
 
   @Test

@@ -1,6 +1,5 @@
 package dev.warpwright.lower.flow;
 
-import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -14,7 +13,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
@@ -23,14 +21,11 @@ import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.grid.FusedGemms;
-import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.lower.tile.DistributeWork;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,19 +35,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of {@link LowerPipes} that rewrites what one role does. */
 final class PipeSteps {
-  private static final List<Expr> ZERO = List.of(Exprs.i32(0));
-
   private final @Nullable Role role;
   private final Stmt whole;
   private final Map<Pipe, LoweredPipe> pipes;
   private final Bounds bounds;
   private final Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
 
-  /** Of loops that count on over all items, what they began with. */
-  private final Map<Stmt, Expr> counted = new IdentityHashMap<>();
-
-  /** Of pipes whose stages are counted over items that are drawn, how many there were. */
-  private final Map<Pipe, Buffer> done = new LinkedHashMap<>();
+  private final CountedLoops loops;
 
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
@@ -89,7 +78,8 @@ final class PipeSteps {
   PipeSteps(@Nullable Role role, Stmt whole, Map<Pipe, LoweredPipe> pipes, Bounds bounds) {
     this.role = role;
     this.pipes = pipes;
-    this.whole = new OverDrawnItems().stmt(fromZero(whole));
+    this.loops = new CountedLoops(whole);
+    this.whole = loops.counted();
     this.bounds = bounds;
     Walk.statements(
         this.whole,
@@ -103,72 +93,12 @@ final class PipeSteps {
     trailing.addAll(trailing(this.whole));
   }
 
-  /** Loops that count on begin with 0; that they did is noted. */
-  private Stmt fromZero(Stmt s) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt inner) {
-        Stmt result = super.stmt(inner);
-        if (!(result instanceof Stmt.For f) || !f.attrs().has(DistributeWork.NUMBERED)) {
-          return result;
-        }
-        Var k = Var.index(f.var().name());
-        Stmt body = Substitution.ofVars(Map.of(f.var(), Exprs.add(f.min(), k))).stmt(f.body());
-        Attrs attrs = f.attrs().without(DistributeWork.NUMBERED);
-        Stmt.For loop = new Stmt.For(k, Exprs.i32(0), f.extent(), f.kind(), f.axis(), attrs, body);
-        counted.put(loop, f.min());
-        return loop;
-      }
-    }.stmt(s);
-  }
-
-  /**
-   * Of items that are drawn nobody knows how many steps were before: where a stage is some bits of
-   * the number of its step, the steps are counted, as {@code let before = done; for k in n { … };
-   * done = before + n}.
-   */
-  private final class OverDrawnItems extends Rewriter {
-    private int drawn;
-
-    @Override
-    public Stmt stmt(Stmt s) {
-      if (s instanceof Stmt.While || TicketLoops.isDrawn(s)) {
-        drawn++;
-        Stmt result = super.stmt(s);
-        drawn--;
-        return result;
-      }
-      Pipe pipe = drawn > 0 && s instanceof Stmt.For f ? ofEachStep(f) : null;
-      if (pipe == null || Long.bitCount(pipe.stages()) != 1) {
-        return super.stmt(s);
-      }
-      Stmt.For f = (Stmt.For) s;
-      Buffer count = done.computeIfAbsent(pipe, p -> Buffer.of("done", DType.I32, Scope.LOCAL, 1));
-      Var before = Var.index("before");
-      counted.put(f, before);
-      Stmt more = new Stmt.Store(count, ZERO, Exprs.add(before, f.extent()));
-      return new Stmt.Let(before, new Expr.Load(count, ZERO), Stmts.seq(f, more));
-    }
-
-    /** The pipe of which each step of a loop fills or reads one stage; null for none. */
-    private @Nullable Pipe ofEachStep(Stmt.For f) {
-      List<Stmt> steps = StageNumbers.flat(f.body());
-      return steps.size() != 1
-          ? null
-          : switch (steps.getFirst()) {
-            case Stmt.Flow.Produce p -> p.pipe();
-            case Stmt.Flow.Consume c when !c.peek() -> c.pipe();
-            default -> null;
-          };
-    }
-  }
-
   private void number(Pipe pipe, boolean produces) {
     LoweredPipe lowered = pipes.get(pipe);
     if (lowered == null || lowered.resident() || numbers.containsKey(pipe)) {
       return;
     }
-    StageNumbers counted = StageNumbers.of(whole, pipe, produces, this.counted);
+    StageNumbers counted = StageNumbers.of(whole, pipe, produces, loops.before());
     numbers.put(pipe, counted);
     long total = counted.total(whole);
     boolean wraps = total < 0 || total > pipe.stages();
@@ -196,10 +126,7 @@ final class PipeSteps {
     for (RingCursor cursor : cursors.values()) {
       body = cursor.around(body);
     }
-    for (Buffer count : done.values()) {
-      body = new Stmt.Alloc(count, Stmts.seq(new Stmt.Store(count, ZERO, Exprs.i32(0)), body));
-    }
-    return body;
+    return loops.around(body);
   }
 
   private Stmt stmt(Stmt s, Site site) {

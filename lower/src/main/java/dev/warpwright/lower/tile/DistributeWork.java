@@ -16,7 +16,7 @@ import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.grid.FusedGemms;
-import dev.warpwright.lower.grid.MergedProgram;
+import dev.warpwright.lower.grid.FusedProgram;
 import dev.warpwright.lower.item.PartialSums;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.item.TmaLoad;
@@ -82,7 +82,7 @@ public final class DistributeWork {
    * @throws LoweringException if tiles cannot be dealt out as the attributes ask
    */
   public static PrimFunc apply(PrimFunc given) {
-    if (MergedProgram.isMerged(given)) {
+    if (FusedProgram.isFused(given)) {
       return given.attrs().has("consumers")
           ? FusedGemms.ofRoles(given, WarpRoles.consumers(given.attrs()))
           : FusedGemms.ofBlocks(given);

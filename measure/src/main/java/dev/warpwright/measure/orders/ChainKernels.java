@@ -1,12 +1,12 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.families.ffn.MergedGemm;
+import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.perf.analyze.Tiling;
@@ -50,18 +50,18 @@ public final class ChainKernels {
       throw new UserError("wait=grid: this order begins the second GEMM earlier; give wait=row");
     }
     Kernel kernel =
-        MergedGemm.schedule(
+        PersistentFusedGemms.schedule(
                 workload,
                 config(workload, tiling, target),
-                new MergedGemm.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, sms)),
+                new PersistentFusedGemms.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, sms)),
                 target)
             .kernel();
-    MergedOrder listed =
+    FusedOrder listed =
         waits == WaitPolicy.GRID
-            ? new MergedOrder.Sequence(tiles(order, 0), tiles(order, 1))
-            : new MergedOrder.Explicit(
+            ? new FusedOrder.Sequence(tiles(order, 0), tiles(order, 1))
+            : new FusedOrder.Explicit(
                 order.stream()
-                    .map(item -> MergedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
+                    .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
                     .toList());
     return new Kernel(
         kernel.name(),
@@ -69,7 +69,7 @@ public final class ChainKernels {
         kernel.params(),
         kernel.bindings(),
         kernel.body(),
-        kernel.attrs().with(MergedOrder.ORDER, listed.text()));
+        kernel.attrs().with(FusedOrder.ORDER, listed.text()));
   }
 
   private static BlockOrder tiles(List<WorkItem> order, int gemm) {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -69,6 +70,10 @@ public final class GemmExplain {
       times.addAll(measured(kernel, variants, measurer));
     }
     KernelFacts facts = new KernelFacts(workload, model);
+    List<Candidate> candidates = new ArrayList<>(List.of(kernel));
+    variants.forEach(
+        variant -> Optional.ofNullable(variant.candidate()).ifPresent(candidates::add));
+    facts.compile(candidates);
     Time best = times.getFirst();
     List<Row> rows = new ArrayList<>();
     for (int i = 0; i < variants.size(); i++) {

@@ -4,6 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.families.space.GemmSpace;
@@ -22,6 +23,11 @@ import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -33,9 +39,49 @@ final class KernelFacts {
   private final GemmWorkload workload;
   private final DeviceModel model;
 
+  /** What each kernel uses, by its text. */
+  private final Map<String, ResourceUsage> compiled = new HashMap<>();
+
   KernelFacts(GemmWorkload workload, DeviceModel model) {
     this.workload = workload;
     this.model = model;
+  }
+
+  /**
+   * Compiles the kernels of candidates in one call, whose facts are then asked for one by one: most
+   * of nvcc's time goes before it comes to a kernel. Those that turn out to be impossible are left
+   * out.
+   */
+  void compile(List<Candidate> candidates) {
+    if (CudaCompilers.system().isEmpty()) {
+      return;
+    }
+    Map<String, Kernel> kernels = new LinkedHashMap<>();
+    for (Candidate candidate : candidates) {
+      try {
+        Kernel kernel = BoundKernel.of(candidate.kernel().get(), candidate.values()).kernel();
+        kernels.putIfAbsent(CudaPrinter.print(kernel, model.target()), kernel);
+      } catch (RuntimeException e) {
+        // A point that turns out to have no kernel: whoever asks for its facts is told.
+      }
+    }
+    List<String> sources = List.copyOf(kernels.keySet());
+    List<Kernel> named = new ArrayList<>();
+    for (Kernel kernel : kernels.values()) {
+      named.add(kernel.withName("kernel" + named.size()));
+    }
+    try {
+      Cubin together =
+          CudaCompilers.compile(CudaPrinter.print(named, model.target()), model.target());
+      for (int i = 0; i < named.size(); i++) {
+        String source = sources.get(i);
+        together
+            .usage(CudaPrinter.functionName(named.get(i)))
+            .ifPresent(usage -> compiled.put(source, usage));
+      }
+    } catch (DeviceError e) {
+      // One of them does not compile: each is tried alone.
+    }
   }
 
   /**
@@ -193,8 +239,9 @@ final class KernelFacts {
   }
 
   private Optional<ResourceUsage> usage(Kernel kernel, String source) {
-    if (CudaCompilers.system().isEmpty()) {
-      return Optional.empty();
+    ResourceUsage known = compiled.get(source);
+    if (known != null || CudaCompilers.system().isEmpty()) {
+      return Optional.ofNullable(known);
     }
     try {
       return CudaCompilers.compile(source, model.target()).usage(CudaPrinter.functionName(kernel));

@@ -13,7 +13,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.LinearForm;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.visit.Rewriter;
@@ -50,8 +50,7 @@ import java.util.stream.Collectors;
  * iteration waits for the earlier ones that compute what it reads in the buffers {@code waits}, as
  * {@code wait} says for which: those of its tiles, of the whole row of tiles, or of the whole grid.
  * Since it waits for earlier ones only, it cannot wait for ever. The orders of both loops become
- * the {@link MergedOrder} of the work; {@code columns} and {@code secondColumns} are tiles in a
- * row.
+ * the {@link FusedOrder} of the work; {@code columns} and {@code secondColumns} are tiles in a row.
  *
  * <p>Requires:
  *
@@ -145,16 +144,16 @@ public final class MergeGrids {
   }
 
   private Attrs attrs(WorkOrder order, WaitPolicy policy, Set<Buffer> shared) {
-    MergedOrder merged =
+    FusedOrder merged =
         switch (order) {
-          case SEQUENCE -> new MergedOrder.Sequence(order(first), order(second));
-          case ROWS -> new MergedOrder.Rows();
+          case SEQUENCE -> new FusedOrder.Sequence(order(first), order(second));
+          case ROWS -> new FusedOrder.Rows();
         };
     Attrs attrs =
         Attrs.NONE
-            .with(MergedOrder.ORDER, merged.text())
-            .with(MergedOrder.COLUMNS, columns(first))
-            .with(MergedOrder.SECOND_COLUMNS, columns(second));
+            .with(FusedOrder.ORDER, merged.text())
+            .with(FusedOrder.COLUMNS, columns(first))
+            .with(FusedOrder.SECOND_COLUMNS, columns(second));
     if (shared.isEmpty()) {
       return attrs;
     }

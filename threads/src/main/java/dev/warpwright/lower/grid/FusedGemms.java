@@ -10,7 +10,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
@@ -76,7 +76,7 @@ public final class FusedGemms {
    * @throws LoweringException if the program is of another form, or its blocks are in clusters
    */
   public static PrimFunc ofBlocks(PrimFunc func) {
-    return MergedProgram.isMerged(func) ? apply(func, 1, true) : func;
+    return FusedProgram.isFused(func) ? apply(func, 1, true) : func;
   }
 
   /**
@@ -93,7 +93,7 @@ public final class FusedGemms {
     if (func.attrs().has("clusterM")) {
       throw new LoweringException("blocks that share the work of two grids are in no clusters");
     }
-    MergedProgram program = MergedProgram.of(func);
+    FusedProgram program = FusedProgram.of(func);
     WorkTickets tickets = WorkTickets.of(program, publishers);
     FusedGemms fused = new FusedGemms(tickets);
     return new PrimFunc(
@@ -103,7 +103,7 @@ public final class FusedGemms {
         tickets.attrs(func.attrs()));
   }
 
-  private Stmt body(MergedProgram program, boolean guarded) {
+  private Stmt body(FusedProgram program, boolean guarded) {
     Stmt first = tile(program.first());
     Stmt second = tile(program.second());
     Var ticket = Var.index("ticket");
@@ -115,7 +115,7 @@ public final class FusedGemms {
       first = Stmts.seq(first, new Stmt.Flow.Signal(tickets.counters(), counter, publishers));
       second = Stmts.seq(new Stmt.Flow.Await(tickets.counters(), counter, all), second);
     }
-    MergedOrder.Extents of = program.extents();
+    FusedOrder.Extents of = program.extents();
     Stmt either =
         new Stmt.If(
             tickets.isFirst(entry),

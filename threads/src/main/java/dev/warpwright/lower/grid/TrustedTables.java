@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.PassListener;
@@ -22,7 +22,7 @@ import java.util.Set;
  * let tile_n = min(entry & 65535, 31)       →   let tile_n = entry & 65535
  * }</pre>
  *
- * <p>The table is made from the kernel's attributes ({@link MergedOrder}), which bound its entries.
+ * <p>The table is made from the kernel's attributes ({@link FusedOrder}), which bound its entries.
  * Stands behind the last {@code Simplify}, which uses the bound.
  */
 public final class TrustedTables {
@@ -30,7 +30,7 @@ public final class TrustedTables {
 
   /** Drops the bounds of rows and columns; a kernel that reads no table of two grids stays. */
   public static Kernel apply(Kernel kernel, PassListener listener) {
-    return MergedOrder.isIn(kernel.attrs())
+    return FusedOrder.isIn(kernel.attrs())
         ? listener.tell("TrustedTables", kernel.withBody(new Unbound().stmt(kernel.body())))
         : kernel;
   }

@@ -12,10 +12,10 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.lower.grid.MergedProgram.Wait;
+import dev.warpwright.lower.grid.FusedProgram.Wait;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -35,20 +35,20 @@ import java.util.List;
  * then all tiles that anyone waits for are complete, and nobody looks at the counters any more.
  *
  * @param publishers how many publish each tile of the first grid
- * @param table {@code order: i32[tiles]}, made from the kernel's attributes ({@link MergedOrder})
+ * @param table {@code order: i32[tiles]}, made from the kernel's attributes ({@link FusedOrder})
  * @param counters tickets drawn, blocks that have left, then one for each row of tiles, or for all
  * @param row of the tile at hand
  * @param column of the tile at hand
  */
 public record WorkTickets(
-    MergedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
+    FusedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
   static final String TABLE = "order";
   private static final String COUNTERS = "counters";
   private static final int TICKETS = 0;
   private static final int LEFT = 1;
   private static final int TILES = 2;
 
-  public static WorkTickets of(MergedProgram program, int publishers) {
+  public static WorkTickets of(FusedProgram program, int publishers) {
     int rows = program.waits() == Wait.ROW ? program.extents().rows() : 1;
     return new WorkTickets(
         program,
@@ -78,7 +78,7 @@ public record WorkTickets(
     return program
         .extents()
         .in(attrs)
-        .with(MergedOrder.ORDER, program.order().text())
+        .with(FusedOrder.ORDER, program.order().text())
         .with("zero", COUNTERS);
   }
 
@@ -131,11 +131,11 @@ public record WorkTickets(
   }
 
   private static Expr rowOf(Expr entry) {
-    return Exprs.bitAnd(Exprs.shr(entry, 16), MergedOrder.MAX_ROWS - 1);
+    return Exprs.bitAnd(Exprs.shr(entry, 16), FusedOrder.MAX_ROWS - 1);
   }
 
   private static Expr columnOf(Expr entry) {
-    return Exprs.bitAnd(entry, MergedOrder.MAX_COLUMNS - 1);
+    return Exprs.bitAnd(entry, FusedOrder.MAX_COLUMNS - 1);
   }
 
   /** Adds to a counter, behind whatever the thread has written. */
@@ -154,7 +154,7 @@ public record WorkTickets(
 
   /** To what the counter of the tile at hand comes, once nobody has to wait for it. */
   public long all() {
-    MergedOrder.Extents e = program.extents();
+    FusedOrder.Extents e = program.extents();
     return (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns() * publishers;
   }
 

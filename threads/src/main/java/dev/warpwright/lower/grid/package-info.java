@@ -1,5 +1,5 @@
 /**
- * Grids that are one: {@link dev.warpwright.lower.grid.MergedProgram} takes a loop over the work of
+ * Grids that are one: {@link dev.warpwright.lower.grid.FusedProgram} takes a loop over the work of
  * two grids apart, {@link dev.warpwright.lower.grid.FusedGemms} makes it one loop over items, and
  * {@link dev.warpwright.lower.grid.TicketLoops} draws them.
  */

@@ -285,6 +285,8 @@ final class TuningDatabaseTest {
     static Process start(Path file, int first, int count, Redirect out) throws IOException {
       return new ProcessBuilder(
               Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+              "-XX:TieredStopAtLevel=1",
+              "-XX:+UseSerialGC",
               "--enable-native-access=ALL-UNNAMED",
               "-cp",
               System.getProperty("java.class.path"),

@@ -7,7 +7,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
@@ -32,7 +32,7 @@ import java.util.Map;
  *   <li>{@code division}: the {@link WorkDivision} of the {@code steps} of each tile among the
  *       clusters of the launch; the table is then that of a {@link WorkList}.
  *   <li>{@code rows}, {@code columns}, {@code secondRows}, {@code secondColumns}: of tiles of two
- *       products in one grid; {@code order} is then a {@link MergedOrder}.
+ *       products in one grid; {@code order} is then a {@link FusedOrder}.
  *   <li>{@code zero}: names of buffers, with commas, that are zero before the first launch and
  *       never again.
  * </ul>
@@ -121,8 +121,8 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
     for (Buffer buffer : kernel.buffers()) {
       if (zero.contains(buffer.name())) {
         contents.put(buffer, new Content.Zero());
-      } else if (buffer.name().equals(ORDER) && MergedOrder.isIn(kernel.attrs())) {
-        contents.put(buffer, checkedTable(kernel, buffer, MergedOrder.table(kernel.attrs())));
+      } else if (buffer.name().equals(ORDER) && FusedOrder.isIn(kernel.attrs())) {
+        contents.put(buffer, checkedTable(kernel, buffer, FusedOrder.table(kernel.attrs())));
       }
     }
     return contents;
@@ -134,13 +134,13 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
 
   /** Where both grids take turns, a tile that waits for all of the first could wait for ever. */
   private static void checkWaits(Kernel kernel, String order) {
-    long rows = MergedOrder.Extents.of(kernel.attrs()).rows();
+    long rows = FusedOrder.Extents.of(kernel.attrs()).rows();
     String counters = kernel.attrs().getString("zero");
     boolean byRows =
         kernel.buffers().stream()
             .filter(buffer -> buffer.name().equals(counters))
             .anyMatch(buffer -> buffer.hasConstantShape() && buffer.extent(0) == 2 + rows);
-    if (order.startsWith(MergedOrder.EXPLICIT) && !byRows) {
+    if (order.startsWith(FusedOrder.EXPLICIT) && !byRows) {
       throw new UserError(
           "kernel " + kernel.name() + ": its tiles do not wait for rows, so no order is listed");
     }
@@ -157,9 +157,9 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
       throw new UserError(
           "kernel " + kernel.name() + " has a buffer order; add an attribute, as order = \"row\"");
     }
-    if (MergedOrder.isIn(kernel.attrs())) {
+    if (FusedOrder.isIn(kernel.attrs())) {
       checkWaits(kernel, text);
-      return MergedOrder.table(kernel.attrs());
+      return FusedOrder.table(kernel.attrs());
     }
     if (!(workload instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(

@@ -2,8 +2,8 @@ package dev.warpwright.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.families.ffn.MergedGemm;
-import dev.warpwright.families.ffn.MergedGemm.Sharing;
+import dev.warpwright.families.ffn.PersistentFusedGemms;
+import dev.warpwright.families.ffn.PersistentFusedGemms.Sharing;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.wgmma.HopperConfig;
@@ -33,12 +33,12 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Two products in one grid: what goes wrong between its blocks is reported. */
-class MergedGridMutationTest {
+class FusedGridMutationTest {
   private static final long SEED = 3;
   private static final Sharing SHARING = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3);
 
   static Kernel mmaSync() {
-    return MergedGemm.schedule(
+    return PersistentFusedGemms.schedule(
             new FfnWorkload(70, 40, 72, 70, DType.F16),
             new AmpereConfig(64, 64, 32, 2, 2, 2, 1, new BlockOrder.Row(), false),
             SHARING,
@@ -47,7 +47,7 @@ class MergedGridMutationTest {
   }
 
   static Kernel warpgroups() {
-    return MergedGemm.schedule(
+    return PersistentFusedGemms.schedule(
             new FfnWorkload(70, 40, 72, 72, DType.F16),
             HopperConfig.pairs(64, 64, 2, 1, 2).withCluster(1, 1),
             SHARING)
@@ -55,7 +55,7 @@ class MergedGridMutationTest {
   }
 
   static Kernel threads() {
-    return MergedGemm.schedule(
+    return PersistentFusedGemms.schedule(
             new FfnWorkload(40, 16, 70, 68, DType.F32),
             new SimtConfig(32, 64, 8, 32, 32, 4, 1, 2, true, true, false, 1),
             SHARING,
@@ -74,8 +74,7 @@ class MergedGridMutationTest {
         Arguments reversed = arguments(kernel);
         NdArray order = reversed.get("order");
         int tiles = (int) order.size();
-        List<Integer> table =
-            List.copyOf(dev.warpwright.ir.order.MergedOrder.table(kernel.attrs()));
+        List<Integer> table = List.copyOf(dev.warpwright.ir.order.FusedOrder.table(kernel.attrs()));
         for (int i = 0; i < tiles; i++) {
           order.setIntegerElement(i, table.get(tiles - 1 - i));
         }

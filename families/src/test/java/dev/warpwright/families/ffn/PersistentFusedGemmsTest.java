@@ -7,7 +7,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
 import dev.warpwright.families.StagedGemm;
-import dev.warpwright.families.ffn.MergedGemm.Sharing;
+import dev.warpwright.families.ffn.PersistentFusedGemms.Sharing;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.wgmma.HopperConfig;
@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Two products in one grid: right, with the same bits, whichever block is when. */
-class MergedGemmTest {
+class PersistentFusedGemmsTest {
   private static final AmpereConfig MMA =
       new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false);
   private static final SimtConfig SIMT =
@@ -82,20 +82,21 @@ class MergedGemmTest {
         List.of(
             HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1),
             HopperConfig.pairs(128, 64, 2, 2, 2).withCluster(1, 1))) {
-      Simulated.assertSame(MergedGemm.schedule(workload, config, sharing), "Y");
+      Simulated.assertSame(PersistentFusedGemms.schedule(workload, config, sharing), "Y");
     }
   }
 
   @ParameterizedTest
   @MethodSource
   void mmaSync(FfnWorkload workload, Sharing sharing) {
-    Simulated.assertSame(MergedGemm.schedule(workload, MMA, sharing, GpuTarget.SM_80), "Y");
+    Simulated.assertSame(
+        PersistentFusedGemms.schedule(workload, MMA, sharing, GpuTarget.SM_80), "Y");
   }
 
   @ParameterizedTest
   @MethodSource
   void threads(FfnWorkload workload, Sharing sharing) {
-    ScheduledGemm gemm = MergedGemm.schedule(workload, SIMT, sharing, GpuTarget.SM_80);
+    ScheduledGemm gemm = PersistentFusedGemms.schedule(workload, SIMT, sharing, GpuTarget.SM_80);
     Simulated.assertComputes(gemm, "Y", 1e-6);
   }
 
@@ -116,7 +117,7 @@ class MergedGemmTest {
             List.of(a.buffer(), b.buffer(), c.buffer(), d.buffer(), e.buffer(), f.buffer()),
             List.of(sums1, c, sums2, f));
     ScheduledGemm gemm =
-        MergedGemm.schedule(
+        PersistentFusedGemms.schedule(
             new Schedule(func),
             func,
             new StagedGemm.Names("A", "B", "sums1", "C"),
@@ -151,20 +152,20 @@ class MergedGemmTest {
   void refusals() {
     FfnWorkload workload = new FfnWorkload(100, 72, 136, 72, DType.F16);
     Sharing tiles = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3);
-    assertThatThrownBy(() -> MergedGemm.schedule(workload, MMA, tiles, GpuTarget.SM_80))
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, MMA, tiles, GpuTarget.SM_80))
         .isInstanceOf(LoweringException.class)
         .hasMessageContaining("nobody can wait for one tile");
     Sharing rows = new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3);
     assertThatThrownBy(
             () ->
-                MergedGemm.schedule(
+                PersistentFusedGemms.schedule(
                     workload,
                     MMA.withDivision(new dev.warpwright.ir.order.WorkDivision.Whole(), 4),
                     rows,
                     GpuTarget.SM_80))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("a block a tile");
-    assertThatThrownBy(() -> MergedGemm.schedule(workload, SIMT, rows, GpuTarget.SM_80))
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, SIMT, rows, GpuTarget.SM_80))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("f16");
     assertThatThrownBy(() -> new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 0))

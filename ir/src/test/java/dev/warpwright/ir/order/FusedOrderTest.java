@@ -10,17 +10,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MergedOrderTest {
-  private static final MergedOrder.Extents GRIDS = new MergedOrder.Extents(2, 2, 2, 1);
+class FusedOrderTest {
+  private static final FusedOrder.Extents GRIDS = new FusedOrder.Extents(2, 2, 2, 1);
 
   @Test
   void tilesOfBothGridsMayTakeTurns() {
-    MergedOrder order = MergedOrder.parse("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
+    FusedOrder order = FusedOrder.parse("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
     int second = Integer.MIN_VALUE;
     assertThat(order.table(GRIDS))
         .containsExactly(1 << 16 | 1, 1 << 16, second | 1 << 16, 0, 1, second);
     assertThat(order.text()).isEqualTo("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
-    assertThat(MergedOrder.parse(order.text())).isEqualTo(order);
+    assertThat(FusedOrder.parse(order.text())).isEqualTo(order);
   }
 
   /** Whoever waits only for what stands before cannot wait for ever. */
@@ -35,11 +35,11 @@ class MergedOrderTest {
         "explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0 | 5 of 6 tiles"
       })
   void otherListsAreRefused(String text, String message) {
-    MergedOrder order = MergedOrder.parse(text);
+    FusedOrder order = FusedOrder.parse(text);
     assertThatThrownBy(() -> order.table(GRIDS))
         .isInstanceOf(UserError.class)
         .hasMessageContaining(message);
-    assertThatThrownBy(() -> order.table(new MergedOrder.Extents(2, 2, 1, 1)))
+    assertThatThrownBy(() -> order.table(new FusedOrder.Extents(2, 2, 1, 1)))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("as many rows");
   }
@@ -55,12 +55,12 @@ class MergedOrderTest {
         "zig"
       })
   void otherTextIsRefused(String text) {
-    assertThatThrownBy(() -> MergedOrder.parse(text)).isInstanceOf(UserError.class);
+    assertThatThrownBy(() -> FusedOrder.parse(text)).isInstanceOf(UserError.class);
   }
 
   @Test
   void anEntryTellsItsTile() {
-    assertThat(new MergedOrder.Explicit(List.of(MergedOrder.Explicit.entry(1, 300, 40_000))).text())
+    assertThat(new FusedOrder.Explicit(List.of(FusedOrder.Explicit.entry(1, 300, 40_000))).text())
         .isEqualTo("explicit:300,40000,1");
   }
 }

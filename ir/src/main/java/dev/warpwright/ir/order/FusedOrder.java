@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * <p>The text form is {@code rows}, {@code sequence/grouped:8/row} with the orders of both, or
  * {@code explicit:0,0,0;0,1,0;0,0,1} with row, column and grid of each tile.
  */
-public sealed interface MergedOrder {
+public sealed interface FusedOrder {
   /** Rows of tiles are less, so that the sign of an entry may tell the grids apart. */
   int MAX_ROWS = 1 << 15;
 
@@ -37,17 +37,17 @@ public sealed interface MergedOrder {
   String SECOND_COLUMNS = "secondColumns";
 
   /** All tiles of the first grid, then all of the second. */
-  record Sequence(BlockOrder first, BlockOrder second) implements MergedOrder {}
+  record Sequence(BlockOrder first, BlockOrder second) implements FusedOrder {}
 
   /** A row of tiles of the first grid, then the same row of the second. */
-  record Rows() implements MergedOrder {}
+  record Rows() implements FusedOrder {}
 
   /**
    * As listed, by entries of the {@link #table}: both grids may take turns as they like, as long as
    * a tile of the second comes behind all of its row of the first. Tiles then have to wait for
    * rows: one that waits for the whole first grid could stand before a part of it.
    */
-  record Explicit(List<Integer> entries) implements MergedOrder {
+  record Explicit(List<Integer> entries) implements FusedOrder {
     public Explicit {
       entries = List.copyOf(entries);
     }
@@ -223,7 +223,7 @@ public sealed interface MergedOrder {
    *
    * @throws UserError if it is none
    */
-  static MergedOrder parse(String text) {
+  static FusedOrder parse(String text) {
     String[] parts = text.split("/", -1);
     if (parts.length == 3 && parts[0].equals("sequence")) {
       return new Sequence(BlockOrder.parse(parts[1]), BlockOrder.parse(parts[2]));

@@ -7,13 +7,14 @@ import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.simt.SimtGemm;
+import dev.warpwright.families.simt.SimtLimits;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.lower.flow.Lowering;
@@ -30,11 +31,11 @@ import dev.warpwright.workload.GemmWorkload;
  * product, and there is no second launch. The tiles of the second product are scheduled as by
  * {@link AmpereGemm} or {@link SimtGemm}.
  */
-public final class MergedGemm {
+public final class PersistentFusedGemms {
   private static final StagedGemm.Names FIRST = new StagedGemm.Names("X", "W1", "sums1", "H");
   private static final StagedGemm.Names SECOND = new StagedGemm.Names("H", "W2", "sums2", "Y");
 
-  private MergedGemm() {}
+  private PersistentFusedGemms() {}
 
   /**
    * How the work of both grids is shared.
@@ -149,7 +150,7 @@ public final class MergedGemm {
   public static ScheduledGemm schedule(
       FfnWorkload workload, SimtConfig config, Sharing sharing, GpuTarget target) {
     for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
-      String problem = SimtGemm.problem(product, config, target);
+      String problem = SimtLimits.problem(product, config, target);
       if (problem != null) {
         throw new UserError(problem);
       }
@@ -165,6 +166,6 @@ public final class MergedGemm {
   }
 
   private static ScheduledGemm scheduled(PrimFunc func, Schedule s, Kernel kernel) {
-    return new ScheduledGemm(func, s.trace(), s.func(), kernel, MergedOrder.table(kernel.attrs()));
+    return new ScheduledGemm(func, s.trace(), s.func(), kernel, FusedOrder.table(kernel.attrs()));
   }
 }

@@ -7,7 +7,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.sim.Arguments;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * tickets: random shapes, tiles, rings, numbers of blocks, and what a tile waits for. Others each
  * day; {@code -Dseed=} repeats a day's.
  */
-class RandomMergedProgramsTest {
+class RandomFusedProgramsTest {
   private static final int PROGRAMS = Integer.getInteger("programs", 3);
   private static final long SEED =
       Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
@@ -121,7 +121,7 @@ class RandomMergedProgramsTest {
 
   private static Arguments arguments(List<? extends Param> params, Attrs attrs) {
     Arguments arguments = LoweringTest.exact(params, Map.of());
-    List<Integer> table = MergedOrder.table(attrs);
+    List<Integer> table = FusedOrder.table(attrs);
     for (Param param : params) {
       if (!(param instanceof Buffer buffer)) {
         continue;

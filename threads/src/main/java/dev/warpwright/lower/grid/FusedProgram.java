@@ -12,7 +12,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.pass.LoweringException;
@@ -38,12 +38,12 @@ import org.jspecify.annotations.Nullable;
  * @param blocks that share the work
  * @param waits for which tiles of the first grid those of the second wait
  */
-public record MergedProgram(
+public record FusedProgram(
     PrimFunc first,
     PrimFunc second,
     List<Buffer> handed,
-    MergedOrder order,
-    MergedOrder.Extents extents,
+    FusedOrder order,
+    FusedOrder.Extents extents,
     long blocks,
     Wait waits) {
 
@@ -55,7 +55,7 @@ public record MergedProgram(
   }
 
   /** Whether a program has a loop over the work of two grids. */
-  public static boolean isMerged(PrimFunc program) {
+  public static boolean isFused(PrimFunc program) {
     return merged(program.body(), new ArrayList<>()) != null;
   }
 
@@ -66,7 +66,7 @@ public record MergedProgram(
         yield merged(inner, allocated);
       }
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> merged(stmts.getFirst(), allocated);
-      case Stmt.For loop when loop.kind() == ForKind.PERSISTENT && MergedOrder.isIn(loop.attrs()) ->
+      case Stmt.For loop when loop.kind() == ForKind.PERSISTENT && FusedOrder.isIn(loop.attrs()) ->
           loop;
       default -> null;
     };
@@ -77,7 +77,7 @@ public record MergedProgram(
    *
    * @throws LoweringException if it is of another form, or waits for what nothing tells of
    */
-  public static MergedProgram of(PrimFunc program) {
+  public static FusedProgram of(PrimFunc program) {
     List<Buffer> handed = new ArrayList<>();
     Stmt.For loop = merged(program.body(), handed);
     if (loop == null
@@ -100,24 +100,24 @@ public record MergedProgram(
                 buffer.scope()));
       }
     }
-    MergedOrder order = MergedOrder.parse(String.valueOf(loop.attrs().getString("order")));
-    int t = Math.toIntExact(loop.attrs().getLong(MergedOrder.COLUMNS, 1));
-    int u = Math.toIntExact(loop.attrs().getLong(MergedOrder.SECOND_COLUMNS, 1));
+    FusedOrder order = FusedOrder.parse(String.valueOf(loop.attrs().getString("order")));
+    int t = Math.toIntExact(loop.attrs().getLong(FusedOrder.COLUMNS, 1));
+    int u = Math.toIntExact(loop.attrs().getLong(FusedOrder.SECOND_COLUMNS, 1));
     Tile tile = new Tile(loop.var(), t, u, limit.value(), order);
     int rows =
         Math.toIntExact(
-            order instanceof MergedOrder.Rows ? all.value() / (t + u) : limit.value() / t);
+            order instanceof FusedOrder.Rows ? all.value() / (t + u) : limit.value() / t);
     int secondRows =
         Math.toIntExact(
-            order instanceof MergedOrder.Rows ? rows : (all.value() - limit.value()) / u);
+            order instanceof FusedOrder.Rows ? rows : (all.value() - limit.value()) / u);
     List<Param> params = new ArrayList<>(program.params());
     params.addAll(handed);
-    return new MergedProgram(
+    return new FusedProgram(
         grid(program, "first", params, rows, t, tile, true, then),
         grid(program, "second", params, secondRows, u, tile, false, otherwise),
         handed,
         order,
-        new MergedOrder.Extents(rows, t, secondRows, u),
+        new FusedOrder.Extents(rows, t, secondRows, u),
         loop.attrs().getLong("blocks", 1),
         wait(loop.attrs()));
   }
@@ -167,13 +167,13 @@ public record MergedProgram(
    * @param secondColumns of tiles of the second grid
    * @param limit tiles of the first grid, or of a row of them
    */
-  private record Tile(Var work, long columns, long secondColumns, long limit, MergedOrder order) {
+  private record Tile(Var work, long columns, long secondColumns, long limit, FusedOrder order) {
 
     /** The body with a row and a column in place of the loop's variable. */
     Stmt at(Stmt body, Var row, Var column, boolean first) {
       long width = first ? columns : secondColumns;
       Expr inGrid = width == 1 ? row : Exprs.add(Exprs.mul(row, width), column);
-      if (order instanceof MergedOrder.Rows) {
+      if (order instanceof FusedOrder.Rows) {
         long both = columns + secondColumns;
         Expr inRow = Exprs.mod(work, both);
         Expr place = first ? column : Exprs.add(column, columns);

@@ -7,7 +7,7 @@ import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.compiler.program.ProgramAssembly;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.ffn.MergedGemm;
+import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Buffer;
@@ -36,18 +36,18 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * A feed-forward block whose two GEMMs are one persistent kernel ({@link MergedGemm}): tiles of the
- * second are begun when those of the first that they read are there. The planner does not choose
- * it; it is there to be measured.
+ * A feed-forward block whose two GEMMs are one persistent kernel ({@link PersistentFusedGemms}):
+ * tiles of the second are begun when those of the first that they read are there. The planner does
+ * not choose it; it is there to be measured.
  */
-final class MergedBlock {
+final class FusedBlock {
   private static final int STEP = 64;
   private static final int MOST_STAGES = 8;
 
   private final NetworkFunction network;
   private final List<PackedConstant> constants = new ArrayList<>();
 
-  private MergedBlock(NetworkFunction network) {
+  private FusedBlock(NetworkFunction network) {
     this.network = network;
     network.constants().forEach(constant -> constants.add(PackedConstant.plain(constant)));
   }
@@ -69,7 +69,7 @@ final class MergedBlock {
     if (!target.hasHopper()) {
       throw new UserError("order= and wait=: one kernel of both GEMMs is for sm_90a");
     }
-    return new MergedBlock(network).compile(rows, target, precision, order, waits, sms);
+    return new FusedBlock(network).compile(rows, target, precision, order, waits, sms);
   }
 
   private CompiledProgram compile(
@@ -96,7 +96,8 @@ final class MergedBlock {
     LayerGemm second = gemms.getLast();
     FfnWorkload workload = workload(first, second);
     HopperConfig config = config(workload, sms);
-    ScheduledGemm merged = merged(workload, config, new MergedGemm.Sharing(order, waits, sms));
+    ScheduledGemm merged =
+        merged(workload, config, new PersistentFusedGemms.Sharing(order, waits, sms));
     BoundKernel bound = BoundKernel.of(merged.kernel(), Map.of());
     Map<String, Buffer> operands =
         Map.of(
@@ -139,9 +140,9 @@ final class MergedBlock {
   }
 
   private static ScheduledGemm merged(
-      FfnWorkload workload, HopperConfig config, MergedGemm.Sharing sharing) {
+      FfnWorkload workload, HopperConfig config, PersistentFusedGemms.Sharing sharing) {
     try {
-      return MergedGemm.schedule(workload, config, sharing);
+      return PersistentFusedGemms.schedule(workload, config, sharing);
     } catch (ScheduleError e) {
       throw new UserError(
           "order= and wait=: the GEMMs of this block cannot share a kernel: "
