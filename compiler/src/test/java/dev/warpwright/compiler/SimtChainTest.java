@@ -41,7 +41,7 @@ class SimtChainTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "mlp:64,64,64,64:relu     | false | 1100 | sm_90a | 0", // several warps, a last tile
+        "mlp:64,64,64,64:relu     | false | 150  | sm_90a | 0", // several warps, a last tile
         "mlp:64,64,64,64,64:relu  | true  | 33   | sm_90a | 1", // a bias, 48 rows
         "mlp:3,64,64,5:sin        | true  | 100  | sm_80  | 0", // odd inputs and outputs
         "mlp:13,32,80,7:gelu      | false | 65   | sm_89  | 0", // each layer of its own width
