@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
@@ -40,7 +41,7 @@ class SimtChainTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "mlp:64,64,64,64:relu     | false | 1100 | sm_90a | 0", // several warps, a last tile
+        "mlp:64,64,64,64:relu     | false | 150  | sm_90a | 0", // several warps, a last tile
         "mlp:64,64,64,64,64:relu  | true  | 33   | sm_90a | 1", // a bias, 48 rows
         "mlp:3,64,64,5:sin        | true  | 100  | sm_80  | 0", // odd inputs and outputs
         "mlp:13,32,80,7:gelu      | false | 65   | sm_89  | 0", // each layer of its own width
@@ -76,6 +77,21 @@ class SimtChainTest {
     }
   }
 
+  /** Where each scheduler has rows; few rows are spread over smaller tiles. */
+  @Test
+  void manyRowsAreComputedByWarps() {
+    Graph graph = graph("mlp:64,64,64:relu", false);
+    try (CompiledModel model =
+        new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_90A), Precision.F32)) {
+      CompiledKernel kernel = model.program(1 << 20).kernels().getFirst();
+      assertThat(kernel.why())
+          .contains(
+              "each of 16 warps passes activations of 32 rows through shared memory of its own");
+      assertThat(IrPrinter.text(kernel.kernel())).contains("for layer in 2");
+      assertThat(model.program(1000).kernels().getFirst().why()).doesNotContain("of its own");
+    }
+  }
+
   /** No barrier of a block between layers, and operands by 16 bytes. */
   @Test
   void warpsWaitForNoOther() {
@@ -92,6 +108,7 @@ class SimtChainTest {
     assertThat(kernel).containsOnlyOnce("sync_threads()").contains("sync_warp()");
     assertThat(kernel)
         .contains("fc: f32[64] local", "a_frag: f32[8] local", "b_frag: f32[8] local")
-        .contains("a_frag[ramp(h * 4, 1, 4)] = smem_f32[ramp(");
+        .contains("a_frag[ramp(h * 4, 1, 4)] = smem_f32[ramp(")
+        .contains("for layer in 4");
   }
 }

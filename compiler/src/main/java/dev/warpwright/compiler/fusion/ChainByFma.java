@@ -13,9 +13,11 @@ import java.util.Locale;
 /**
  * {@link RegisterChaining} in f32, by warps that multiply by fma: accumulators are in registers,
  * activations pass through shared memory that no other warp touches, and weights stay there. It
- * takes as many rows as all warps have, so it fits where there are so many.
+ * takes many rows for all warps to have some, so it fits where there are so many.
  */
 final class ChainByFma extends RegisterChaining<SimtTiling> {
+  private static final int SCHEDULERS = 4;
+
   @Override
   public String name() {
     return "shared chaining by warps";
@@ -46,7 +48,15 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
     if (!in.instruction().equals("fma")) {
       return "tensor cores multiply in " + in.precision().text();
     }
-    return SimtTiling.refusal(in.fused(), in.target());
+    String refusal = SimtTiling.refusal(in.fused(), in.target());
+    return refusal.isEmpty() && !fills(in)
+        ? in.rows() + " rows are no tile for each scheduler of each SM"
+        : refusal;
+  }
+
+  /** Whether each scheduler has a warp with rows, on all SMs but one. */
+  private static boolean fills(FusionInput in) {
+    return in.rows() > (in.sms() - 1L) * SCHEDULERS * SimtTiling.FEWEST_ROWS;
   }
 
   @Override

@@ -112,6 +112,33 @@ final class FusionRulesTest {
   }
 
   @Nested
+  final class Fma {
+    private final FusionRule rule = new ChainByFma();
+
+    @Test
+    void ofManyRowsInF32() {
+      RuleAssert many = on(rule, mlp("64-64-64", F32), SM_90A, F32, 1 << 17);
+      many.makes(SHARED);
+      assertThat(many.fires().micros())
+          .isLessThan(
+              on(new TilesInRegisters(), mlp("64-64-64", F32), SM_90A, F32, 1 << 17)
+                  .fires()
+                  .micros());
+    }
+
+    @Test
+    void ofNothingElse() {
+      on(rule, mlp("64-64", F32), SM_90A, F32, 10_000)
+          .doesNotFire("10000 rows are no tile for each scheduler of each SM");
+      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20).doesNotFire("tensor cores multiply in f16");
+      on(rule, mlp("256-256-256", F32), SM_90A, F32, 1 << 20)
+          .doesNotFire("its weights and activations take too much shared memory");
+      on(rule, mlp("64-64", F32), SM_75, F32, 1 << 20)
+          .doesNotFire("sm_75 has no asynchronous copies");
+    }
+  }
+
+  @Nested
   final class Shared {
     private final FusionRule rule = new ThroughShared();
 
@@ -186,7 +213,8 @@ final class FusionRulesTest {
     "64-64-64, F16, sm_90a, 256, register chaining by warpgroups",
     "64-64-64, F16, sm_80, 256, register chaining by warps",
     "64-64-64, F16, sm_75, 256, shared chaining",
-    "64-64-64, F32, sm_90a, 1048576, shared chaining by tiles of registers",
+    "64-64-64, F32, sm_90a, 1048576, shared chaining by warps",
+    "256-256-256, F32, sm_90a, 1048576, shared chaining by tiles of registers",
     "512-512-512-512-512, F16, sm_90a, 16, GEMM per layer",
     "512-512-512-512-512, F16, sm_90a, 65536, GEMM per layer"
   })

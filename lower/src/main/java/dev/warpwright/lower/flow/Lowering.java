@@ -56,6 +56,7 @@ public final class Lowering {
     program = PlanShared.apply(program, target, listener);
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
+    program = RollLayers.apply(program, listener);
     Kernel kernel = LowerTiles.apply(program, target, listener);
     kernel = listener.tell("Simplify", Simplify.kernel(kernel));
     return TrustedTables.apply(kernel, listener);

@@ -54,13 +54,15 @@ class PassListTest {
   private static final Set<String> CHECKS = Set.of("PlanShared");
 
   /**
-   * Told only where products are computed some columns at a time, which goldens of warps have, or
-   * where waits move ({@link EarlyWaitsTest}).
+   * Told only where products are computed some columns at a time, which goldens of warps have,
+   * where waits move ({@link EarlyWaitsTest}), or where layers are a loop ({@link
+   * SimtWarpLoweringTest}).
    */
   private static final Map<String, Path> SOMETIMES =
       Map.of(
           "SplitColumns", SOURCES.resolve("tile/SplitColumns.java"),
-          "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"));
+          "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"),
+          "RollLayers", SOURCES.resolve("flow/RollLayers.java"));
 
   /** Items that are dealt out; rows that are read ahead, weights that stay; and no roles. */
   private static final Map<String, PrimFunc> PROGRAMS =

@@ -28,6 +28,9 @@ import java.util.Set;
  * @param blocks of the grid
  */
 public record SimtTiling(int warps, int rows, int steps, int blocks) {
+  /** Rows of a warp, where there are few. */
+  public static final int FEWEST_ROWS = 32;
+
   private static final int WARP = 32;
 
   /** Elements of an access of 16 bytes. */
@@ -38,7 +41,7 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
 
   private static final int[] WARPS = {16, 12, 8, 4};
 
-  private static final int[] ROWS = {32, 48, 64, 16};
+  private static final int[] ROWS = {FEWEST_ROWS, 48, 64, 16};
   private static final int STEPS = 16;
 
   /** Columns that a thread's accumulators may have in a row. */
@@ -128,7 +131,9 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
     for (Matmul product : group.products()) {
       widest = Math.max(widest, product.k());
     }
-    return weights(group) + warps * widest * (rows + VECTOR) * Float.BYTES;
+    // And a vector beside each weight.
+    long vectors = group.products().stream().mapToLong(p -> p.n() * Float.BYTES).sum();
+    return weights(group) + vectors + warps * widest * (rows + VECTOR) * Float.BYTES;
   }
 
   /** Bytes of the weights, all of which stay. */

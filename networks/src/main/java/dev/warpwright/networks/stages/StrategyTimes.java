@@ -54,8 +54,8 @@ public record StrategyTimes(
   /** What tiles of registers reach of the multipliers, by their reads of shared memory. */
   private static final double TILES_REACHED = 0.6;
 
-  /** What warps reach of the multipliers that wait for no other. */
-  private static final double WARPS_REACHED = 0.75;
+  /** What warps reach of the multipliers that wait for no other: each reads all it multiplies. */
+  private static final double WARPS_REACHED = 0.72;
 
   /** Bytes of weights that a block of a chain takes in, in a microsecond, by TMA copies. */
   private static final double CHAIN_BYTES_PER_US = 80_000;

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class BarrierInsertion extends Barriers {
   private final SharedPlan plan;
 
+  /** Whether all that meet take the same branches. */
+  private final boolean branches;
+
   /** For each ring what stands for the stages that are being filled. */
   private final Map<Buffer, Buffer> stages = new IdentityHashMap<>();
 
@@ -42,6 +45,7 @@ final class BarrierInsertion extends Barriers {
   BarrierInsertion(SharedPlan plan, Intrinsic barrier) {
     super(barrier);
     this.plan = plan;
+    this.branches = barrier == Intrinsics.SYNC_WARP;
   }
 
   @Override
@@ -59,6 +63,7 @@ final class BarrierInsertion extends Barriers {
     return switch (s) {
       case Stmt.Seq _, Stmt.For _, Stmt.Alloc _, Stmt.Let _, Stmt.Comment _ -> null;
       case Stmt.If i when copiesAhead(i) -> ahead(i);
+      case Stmt.If _ when branches -> null;
       case Stmt.If _ ->
           throw new LoweringException("a tile program may not branch around tile statements");
       case Stmt.While _ -> throw new LoweringException("a tile program may not have a while loop");
