@@ -8,6 +8,8 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
@@ -58,24 +60,34 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
     private long tileBytes;
     private long multiplyAdds;
     private long blocks = 1;
+    private Bounds bounds = Bounds.NONE;
 
     Counter(Map<Var, Long> scalars) {
       this.scalars = new HashMap<>(scalars);
+      scalars.forEach((v, value) -> bounds = bounds.with(v, Interval.of(value)));
     }
 
     void visit(Stmt s, long times) {
       switch (s) {
         case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(inner -> visit(inner, times));
         case Stmt.For loop -> {
-          long extent = ScalarEval.eval(loop.extent(), scalars);
+          long extent = most(loop.extent());
+          Bounds outside = bounds;
+          bounds = bounds.withRange(loop.var(), loop.min(), loop.extent());
           switch (loop.kind()) {
             case THREAD_BOUND, PARALLEL -> blocks *= extent;
             case SERIAL, UNROLLED, VECTORIZED, PIPELINED, PERSISTENT -> {}
           }
           visit(loop.body(), times * extent);
+          bounds = outside;
         }
         case Stmt.Alloc alloc -> visit(alloc.body(), times);
-        case Stmt.Let let -> visit(let.body(), times);
+        case Stmt.Let let -> {
+          Bounds outside = bounds;
+          bounds = bounds.withValue(let.var(), let.value());
+          visit(let.body(), times);
+          bounds = outside;
+        }
         case Stmt.If branch -> {
           visit(branch.then(), times);
           if (branch.otherwise() != null) {
@@ -110,6 +122,20 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
         case Stmt.Flow.Skip _, Stmt.Flow.Signal _, Stmt.Flow.Await _ -> {}
         case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
       }
+    }
+
+    /**
+     * How often a loop runs; at most, where that differs from block to block.
+     *
+     * @throws IllegalArgumentException if it depends on what lies in memory
+     */
+    private long most(Expr extent) {
+      boolean[] differs = {false};
+      Walk.expressions(extent, e -> differs[0] |= e instanceof Var v && !scalars.containsKey(v));
+      long most = bounds.of(extent).max();
+      return differs[0] && most < Integer.MAX_VALUE
+          ? Math.max(0, most)
+          : ScalarEval.eval(extent, scalars);
     }
 
     /** Loads and stores of single elements of global buffers. */

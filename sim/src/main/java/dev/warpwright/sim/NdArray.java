@@ -244,6 +244,23 @@ public final class NdArray {
     return this;
   }
 
+  /**
+   * The same elements, not a copy of them, in another shape; row-major both.
+   *
+   * @throws IllegalArgumentException if the shape has another number of elements, or there is a
+   *     layout
+   */
+  public NdArray reshaped(long... newShape) {
+    if (Arrays.equals(newShape, shape)) {
+      return this;
+    }
+    if (layout != null || StorageSize.elements(newShape, null) != size()) {
+      throw new IllegalArgumentException(
+          this + " does not have the shape " + Arrays.toString(newShape));
+    }
+    return new NdArray(dtype, newShape.clone(), null, bytes);
+  }
+
   public NdArray copy() {
     return new NdArray(dtype, shape, layout, bytes.clone());
   }

@@ -1,6 +1,7 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
@@ -162,12 +163,22 @@ public final class ProgramInterpreter {
     for (int i = 0; i < values.length; i++) {
       values[i] =
           switch (launch.arguments().get(i)) {
-            case Program.BufferArgument(Buffer buffer) -> array(arrays, buffer);
+            case Program.BufferArgument(Buffer buffer) ->
+                seenAs((Buffer) kernel.params().get(i), array(arrays, buffer));
             case Program.ScalarArgument(var value) -> arguments.evaluate(value);
           };
     }
     Executor executor = Objects.requireNonNull(executors.get(kernel));
     executor.run(Arguments.inOrder(kernel.params(), values), races);
+  }
+
+  /** A kernel may see a row-major array in another shape. */
+  private static NdArray seenAs(Buffer formal, NdArray array) {
+    boolean constant = formal.shape().stream().allMatch(Expr.IntImm.class::isInstance);
+    return constant && formal.layout() == null && array.layout() == null
+        ? array.reshaped(
+            formal.shape().stream().mapToLong(e -> ((Expr.IntImm) e).value()).toArray())
+        : array;
   }
 
   private static NdArray array(Map<Buffer, NdArray> arrays, Buffer buffer) {

@@ -1,6 +1,7 @@
 package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -12,6 +13,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +60,31 @@ class ProgramInterpreterTest {
       double expected = j % 2 == 0 ? 3 * (float) arguments.get("in").get(6, j) : 0;
       assertThat(arguments.get("out").get(6, j)).isEqualTo((float) expected);
     }
+  }
+
+  @Test
+  void aKernelSeesMemoryInAnotherShape() {
+    Program program =
+        new IrParser(name -> null)
+            .program(
+                "p",
+                """
+            program p {
+              input x: f32[2, 3, 4]
+              output y: f32[24]
+              host kernel k(a: f32[3, 8], b: f32[4, 6]) {
+                for i in 24 { b[i / 6, i % 6] = a[i / 8, i % 8] }
+              }
+              launch k(x, y)
+            }
+            """);
+    Arguments arguments = Arguments.random(ProgramInterpreter.params(program), 5);
+    ProgramInterpreter.run(program, arguments);
+    assertThat(arguments.get("y").toDoubles()).isEqualTo(arguments.get("x").toDoubles());
+    assertThat(arguments.get("y").shape()).containsExactly(24);
+    assertThatThrownBy(() -> arguments.get("y").reshaped(5, 5))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("does not have the shape [5, 5]");
   }
 
   private static Kernel host() {

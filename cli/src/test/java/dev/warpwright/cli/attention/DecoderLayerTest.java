@@ -103,8 +103,20 @@ class DecoderLayerTest {
         .isEqualTo(ExitCode.OK);
     assertThat(execute("plan " + path + " --target cpu")).as(out).isEqualTo(ExitCode.OK);
     assertThat(out).contains("attention_scores");
-    assertThat(execute("plan " + path + " --target sm_90a")).isEqualTo(ExitCode.USAGE);
-    assertThat(out).contains("attention", "has no kernel within networks for GPUs yet");
+    assertThat(execute("plan " + path + " --target sm_90a --batch 3")).isEqualTo(ExitCode.USAGE);
+    assertThat(out.strip())
+        .contains("attention within networks in f32 has no kernel for GPUs; use f16 or bf16")
+        .doesNotContain("\n");
+  }
+
+  /** GEMMs and attention as launches one after the other. */
+  @Test
+  void isRunByKernelsForGpus() throws IOException {
+    Path path = file(new DecoderLayer(5, SEED).onnx(true));
+    assertThat(execute("run " + path + " --target sim --precision f16 --batch 3 --seed 3 --json"))
+        .as(out)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("_attention0", "\"strategy\": \"attention\"").contains("verified");
   }
 
   /** What is not covered is refused with the node's name, or its result's. */

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.execute;
 
 import dev.warpwright.compiler.buffer.TensorBuffer;
+import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
@@ -143,7 +144,8 @@ public final class SimulatedExecutable implements Executable {
   public synchronized List<KernelFacts> kernelFacts() {
     Map<Var, Long> scalars = Map.of(compiled.network().rows().var(), (long) rows);
     List<KernelFacts> facts = new ArrayList<>();
-    for (Kernel kernel : compiled.program().kernels()) {
+    // Of each launch: several may have one kernel.
+    for (Kernel kernel : compiled.kernels().stream().map(CompiledKernel::kernel).toList()) {
       List<Long> extents = new ArrayList<>();
       for (ThreadAxis axis : ThreadAxis.values()) {
         extents.add(ScalarEval.eval(kernel.extent(axis), scalars));

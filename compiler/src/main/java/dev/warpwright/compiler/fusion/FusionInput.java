@@ -1,13 +1,9 @@
 package dev.warpwright.compiler.fusion;
 
-import dev.warpwright.base.Names;
-import dev.warpwright.base.UserError;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.Node;
 import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.layers.LayerGemm;
 import dev.warpwright.networks.layers.LayerParts;
@@ -45,26 +41,19 @@ record FusionInput(
   /** Columns are padded to whole matrix instructions, or to whole vectors of the CPU. */
   static final int GRANULE = 16;
 
-  /**
-   * What is known of a network.
-   *
-   * @throws UserError if it has attention, which no rule takes
-   */
+  /** What is known of a network. */
   static FusionInput of(Graph graph, GpuTarget target, Precision precision, int rows) {
-    for (Node node : graph.needed()) {
-      if (node instanceof Attend) {
-        throw new UserError(
-            "attention "
-                + Names.quote(node.name())
-                + " has no kernel within networks for GPUs yet; use --target cpu");
-      }
-    }
     NetworkFunction network = plain(graph, precision);
     NetworkFunction chain =
         NetworkBuilder.build(
             graph,
             new FunctionOptions(precision, GRANULE, precision == Precision.F32, false, true, true));
     return new FusionInput(network, fused(network), chain, fused(chain), target, precision, rows);
+  }
+
+  /** Whether the network has attention, whose keys are far too many to be carried by a block. */
+  boolean attends() {
+    return !network.attentions().isEmpty();
   }
 
   private static StageGroup fused(NetworkFunction network) {

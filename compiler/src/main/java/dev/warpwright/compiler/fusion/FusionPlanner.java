@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.fusion;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.networks.stages.StrategyTimes;
@@ -47,7 +48,7 @@ final class FusionPlanner {
   static Optional<FusionTimes> expected(FusionInput in) {
     OptionalDouble oneKernel =
         ONE_KERNEL.stream()
-            .map(rule -> rule.judge(in))
+            .map(rule -> judge(rule, in))
             .filter(Verdict.Fires.class::isInstance)
             .mapToDouble(verdict -> ((Verdict.Fires) verdict).micros())
             .min();
@@ -57,13 +58,20 @@ final class FusionPlanner {
         : Optional.of(new FusionTimes(oneKernel.getAsDouble(), times.get().layers(in.layers())));
   }
 
+  /** What a rule says of a network; attention goes by layers, whatever else there is. */
+  static Verdict judge(FusionRule rule, FusionInput in) {
+    return in.attends() && rule != GEMMS
+        ? new Verdict.DoesNotFire("attention is a kernel of its own")
+        : rule.judge(in);
+  }
+
   /** The rules that fit, the one that is expected to take the least first. */
   static List<FusionRule> firing(FusionInput in) {
     record Firing(FusionRule rule, double weighed) {}
     List<Firing> firing = new ArrayList<>();
     List<FusionRule> last = new ArrayList<>();
     for (FusionRule rule : RULES) {
-      switch (rule.judge(in)) {
+      switch (judge(rule, in)) {
         case Verdict.Fires fires -> firing.add(new Firing(rule, fires.weighed()));
         case Verdict.LastResort _ -> last.add(rule);
         case Verdict.DoesNotFire _ -> {}
@@ -77,7 +85,8 @@ final class FusionPlanner {
 
   /** Whether a network is expected to be fastest with a GEMM for each layer. */
   static boolean isByLayer(FusionInput in) {
-    return firing(in).getFirst() == GEMMS;
+    List<FusionRule> firing = firing(in);
+    return !firing.isEmpty() && firing.getFirst() == GEMMS;
   }
 
   /** Applies the rules, the presumably fastest first, until one can be. */
@@ -90,6 +99,12 @@ final class FusionPlanner {
       if (rule != GEMMS) {
         attempts.refused(rule, attempt.why());
       }
+    }
+    if (in.attends()) {
+      throw new UserError(
+          "attention within networks in "
+              + in.precision().text()
+              + " has no kernel for GPUs; use f16 or bf16, or --target cpu");
     }
     throw new IllegalStateException("no rule fits " + in.network().func().name());
   }
@@ -121,6 +136,9 @@ final class FusionPlanner {
    */
   static List<Alternative> ways(FusionInput in, @Nullable Supplier<GemmKernels> gemms) {
     List<Alternative> ways = new ArrayList<>();
+    if (in.attends()) {
+      return GEMMS.judge(in) instanceof Verdict.Fires ? GEMMS.ways(in, gemms) : ways;
+    }
     ONE_KERNEL.forEach(rule -> ways.addAll(rule.ways(in, null)));
     ways.addAll(TilesInRegisters.idle(in));
     if (gemms != null && GEMMS.judge(in) instanceof Verdict.Fires) {

@@ -39,11 +39,14 @@ final class GemmPerLayer implements FusionRule {
 
   @Override
   public Verdict judge(FusionInput in) {
-    if (in.gemms().isEmpty()) {
+    if (in.gemms().isEmpty() && !in.attends()) {
       return new Verdict.DoesNotFire(
           in.precision() == Precision.TF32
               ? "GEMMs of the families cut operands off to tf32, which several layers do not bear"
               : "the families compute none of its GEMMs");
+    }
+    if (in.attends() && in.precision().operand().bytes() != 2) {
+      return new Verdict.DoesNotFire("attention has kernels in f16 and bf16 only");
     }
     double micros = in.times().map(times -> times.layers(in.layers())).orElse(Double.NaN);
     return new Verdict.Fires(micros, micros / FusionTimes.WORTH);

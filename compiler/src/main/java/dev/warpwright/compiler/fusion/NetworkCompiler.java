@@ -136,7 +136,7 @@ public final class NetworkCompiler {
   public static List<Judged> judged(Graph graph, GpuTarget target, Precision precision, int rows) {
     FusionInput in = FusionInput.of(graph, target, precision, rows);
     return FusionPlanner.RULES.stream()
-        .map(rule -> new Judged(rule.name(), rule.judge(in)))
+        .map(rule -> new Judged(rule.name(), FusionPlanner.judge(rule, in)))
         .toList();
   }
 

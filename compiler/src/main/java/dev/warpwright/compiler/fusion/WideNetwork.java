@@ -62,12 +62,14 @@ final class WideNetwork {
 
   private final List<PackedConstant> made = new ArrayList<>();
   private final FamilyCalls family = new FamilyCalls(made);
+  private final AttentionCalls attentions;
   private List<KernelCall> calls = new ArrayList<>();
 
   private WideNetwork(FusionInput in, GemmKernels products, String why, boolean overlapping) {
     this.in = in;
     this.network = FixedRows.of(in.network(), in.rows());
     this.reads = StageReads.of(network.func());
+    this.attentions = new AttentionCalls(network.func().name(), in.target());
     this.products = products;
     this.why = why;
     this.overlapping = overlapping;
@@ -133,19 +135,58 @@ final class WideNetwork {
 
   private boolean plan() {
     List<Part> parts = LayerParts.of(network, in.precision(), workload -> chosen(workload) != null);
-    if (parts.stream().allMatch(part -> part.product() == null)) {
+    if (parts.stream().allMatch(part -> part.product() == null) && !in.attends()) {
       return false;
     }
+    parts = attentionsApart(parts);
     List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
     for (int i = 0; i < parts.size(); i++) {
       LayerGemm product = parts.get(i).product();
+      NetworkFunction.Attention attention = attention(parts.get(i));
       if (product != null) {
         call(product);
+      } else if (attention != null) {
+        if (isEnd(attention, parts.get(i))) {
+          calls.addAll(attentions.of(attention.with(this::original), in.rows()));
+        }
       } else if (!isCopyForGemms(groups.get(i), parts)) {
         calls.add(KernelCall.of(SimpleLayers.kernel(in, groups.get(i), why), groups.get(i)));
       }
     }
     return true;
+  }
+
+  /** The attention that a part belongs to; null if it is none. */
+  private NetworkFunction.@Nullable Attention attention(Part part) {
+    String block = part.stages().getFirst().block();
+    return network.attentions().stream()
+        .filter(attention -> attention.blocks().contains(block))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static boolean isEnd(NetworkFunction.Attention attention, Part part) {
+    return part.stages().stream()
+        .anyMatch(stage -> stage.block().equals(attention.blocks().getLast()));
+  }
+
+  /** What shares a simple kernel with attention's last stage is a part of its own. */
+  private List<Part> attentionsApart(List<Part> parts) {
+    List<Part> apart = new ArrayList<>();
+    for (Part part : parts) {
+      NetworkFunction.Attention attention = attention(part);
+      int end = part.stages().size();
+      for (int i = 0; attention != null && i < part.stages().size(); i++) {
+        if (!attention.blocks().contains(part.stages().get(i).block())) {
+          end = Math.min(end, i);
+        }
+      }
+      apart.add(end == part.stages().size() ? part : new Part(part.stages().subList(0, end), null));
+      if (end < part.stages().size()) {
+        apart.add(new Part(part.stages().subList(end, part.stages().size()), null));
+      }
+    }
+    return apart;
   }
 
   /** A copy that adds no columns and that only products read: they read the original instead. */

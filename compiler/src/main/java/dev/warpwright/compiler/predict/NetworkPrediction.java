@@ -117,8 +117,11 @@ public final class NetworkPrediction {
     return switch (s) {
       case Stmt.Seq(List<Stmt> stmts) ->
           stmts.stream().mapToDouble(inner -> sums(inner, scalars, times)).sum();
-      case Stmt.For loop ->
-          sums(loop.body(), scalars, times * ScalarEval.eval(loop.extent(), scalars));
+      case Stmt.For loop -> {
+        double each = sums(loop.body(), scalars, times);
+        // Of a tile program a loop may run as often as its block says.
+        yield each == 0 ? 0 : each * ScalarEval.eval(loop.extent(), scalars);
+      }
       case Stmt.Alloc alloc -> sums(alloc.body(), scalars, times);
       case Stmt.Let let -> sums(let.body(), scalars, times);
       case Stmt.Block block -> block.iterVars().stream().anyMatch(IterVar::isReduce) ? times : 0;

@@ -53,9 +53,24 @@ public record AttentionKernels(
     return of(attention, config, target, PassListener.NONE);
   }
 
+  /** The same of entries that all have all keys: without the parameter lengths. */
+  public static AttentionKernels ofFull(
+      Attention attention, AttentionConfig config, GpuTarget target) {
+    return of(attention, config, target, true, PassListener.NONE);
+  }
+
   /** Lowers, and tells what each pass leaves. */
   public static AttentionKernels of(
       Attention attention, AttentionConfig config, GpuTarget target, PassListener listener) {
+    return of(attention, config, target, false, listener);
+  }
+
+  private static AttentionKernels of(
+      Attention attention,
+      AttentionConfig config,
+      GpuTarget target,
+      boolean full,
+      PassListener listener) {
     config.check(attention);
     attention.precision().check(target);
     if (!target.hasMmaSync()) {
@@ -72,11 +87,11 @@ public record AttentionKernels(
             + (attention.causal() ? "_causal" : "")
             + (attention.isPaged() ? "_paged" : "");
     if (config.isForWarpgroups()) {
-      PrimFunc groups = WarpgroupTiles.program(name + "_groups", attention, config);
+      PrimFunc groups = WarpgroupTiles.program(name + "_groups", attention, config, full);
       Kernel kernel = Lowering.lower(groups, target, listener);
       return new AttentionKernels(attention, config, target, List.of(groups), List.of(kernel));
     }
-    AttentionTiles all = new AttentionTiles(attention, config);
+    AttentionTiles all = new AttentionTiles(attention, config, full);
     boolean early = target.hasHopper();
     List<PrimFunc> programs = new ArrayList<>();
     List<Kernel> kernels = new ArrayList<>();

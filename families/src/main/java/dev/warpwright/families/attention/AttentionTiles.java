@@ -24,12 +24,12 @@ final class AttentionTiles {
   private static final String PART =
       """
       primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
-          lengths: i32[$B], $TABLE$RESULTS) [threads = $THREADS] {
+          $LENGTHS$TABLE$RESULTS) [threads = $THREADS] {
         bind part: blockIdx.x in $SPLITS {
           bind m: blockIdx.y in $TILES {
             bind h: blockIdx.z in $BH {
               $SIGNAL
-              let length: i32 = lengths[h / $HKV]
+              let length: i32 = $LENGTH
               let seen: i32 = $SEEN
               let clear: i32 = $CLEAR
               let all: i32 = (seen + $TN_1) / $TN
@@ -155,10 +155,16 @@ final class AttentionTiles {
   private final AttentionConfig config;
   private final TextHoles holes;
 
-  AttentionTiles(Attention attention, AttentionConfig config) {
+  /**
+   * Those of a configuration.
+   *
+   * @param full whether all entries have all keys, and no lengths are given
+   */
+  AttentionTiles(Attention attention, AttentionConfig config, boolean full) {
     this.attention = attention;
     this.config = config;
     this.holes = shape(attention, config.tileRows(), config.tileKeys());
+    lengths(holes, attention, full);
     holes.put("DP", Math.ceilDiv(attention.headSize(), 16) * 16);
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
@@ -218,6 +224,12 @@ final class AttentionTiles {
         "length - " + (tokens - 1) + " + select($FIRST + $TM > " + tokens + ", 0, $FIRST)");
     holes.put("HIDDEN", first + " + j > length - " + tokens + " + (m * $TM + i) % " + tokens);
     return holes;
+  }
+
+  /** Where the length of an entry's head {@code h} comes from. */
+  static void lengths(TextHoles holes, Attention attention, boolean full) {
+    holes.put("LENGTHS", full ? "" : "lengths: i32[$B], ");
+    holes.put("LENGTH", full ? attention.keys() : "lengths[h / $HKV]");
   }
 
   /**

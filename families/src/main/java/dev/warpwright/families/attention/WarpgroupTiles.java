@@ -24,12 +24,12 @@ final class WarpgroupTiles {
   private static final String PROGRAM =
       """
       primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
-          lengths: i32[$B], O: $T[$BH, $R, $D]) [consumers = $CONSUMERS, share = "rows"] {
+          $LENGTHS O: $T[$BH, $R, $D]) [consumers = $CONSUMERS, share = "rows"] {
         bind x: blockIdx.x in $ACROSS {
           bind y: blockIdx.y in $ALONG {
             let h: i32 = $HEAD
             let m: i32 = $ROWS
-            let length: i32 = lengths[h / $HKV]
+            let length: i32 = $LENGTH
             let seen: i32 = $SEEN
             let clear: i32 = $CLEAR
             let tiles: i32 = max(1, (seen + $TN_1) / $TN)
@@ -127,7 +127,12 @@ final class WarpgroupTiles {
 
   private WarpgroupTiles() {}
 
-  static PrimFunc program(String name, Attention attention, AttentionConfig config) {
+  /**
+   * The program.
+   *
+   * @param full whether all entries have all keys, and no lengths are given
+   */
+  static PrimFunc program(String name, Attention attention, AttentionConfig config, boolean full) {
     int rows = config.tileRows();
     TextHoles holes = AttentionTiles.shape(attention, rows, config.tileKeys(), "first");
     int tiles = attention.rows() / rows;
@@ -147,6 +152,7 @@ final class WarpgroupTiles {
                 tokens / rows,
                 tokens / rows - 1)
             : tiles - 1 + " - y");
+    AttentionTiles.lengths(holes, attention, full);
     holes.put("WEIGHTS", WEIGHTS);
     holes.put(
         "LAST_HIDDEN",

@@ -209,6 +209,31 @@ class AttentionKernelsTest {
     }
   }
 
+  /** Where all entries have all keys, their number is no parameter. */
+  @ParameterizedTest
+  @FieldSource("FULL")
+  void lengthsNeedNotBeGiven(Case each) {
+    AttentionKernels kernels =
+        AttentionKernels.ofFull(each.attention, each.config, GpuTarget.SM_90A);
+    Program program = kernels.program();
+    assertThat(program.params()).extracting(p -> p.param().name()).doesNotContain("lengths");
+    AttentionCache cache = cache(each);
+    Arguments arguments = Arguments.random(ProgramInterpreter.params(program), SEED);
+    AttentionReference expected = reference(cache, arguments);
+    arguments.get("O").poison();
+    assertThat(
+            new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(arguments))
+        .isEmpty();
+    assertRight(each.attention, arguments.get("O"), expected, "full");
+  }
+
+  @SuppressWarnings("unused") // By name.
+  private static final List<Case> FULL =
+      List.of(
+          new Case(Attention.of(2, 2, 1, 64, 1, 77, DType.BF16), config(16, 16, 3, 32, 2), 77, 77),
+          new Case(
+              Attention.of(1, 4, 2, 64, 32, 90, DType.F16), AttentionConfig.wgmma(64, 64, 2), 90));
+
   /** Of sizes that are worth timing. */
   @Test
   void nothingSpills() {

@@ -172,8 +172,15 @@ final class FunctionBody {
 
   /** Defines a value by a formula that reads other columns, which is stored by itself. */
   void apart(Value value, Element.Formula formula) {
+    apart(value, DType.F32, formula);
+  }
+
+  /** The same, stored in a type. */
+  Tensor apart(Value value, DType type, Element.Formula formula) {
     elements.put(value, new Element(formula, false, false, false, null, null));
-    elements.put(value, Element.of(stored(value, DType.F32)));
+    Tensor tensor = stored(value, type);
+    elements.put(value, Element.of(tensor));
+    return tensor;
   }
 
   /**

@@ -64,6 +64,7 @@ public final class NetworkBuilder {
   private final FunctionOptions options;
   private final FunctionBody body;
   private final List<Buffer> inputs = new ArrayList<>();
+  private final List<NetworkFunction.Attention> attentions = new ArrayList<>();
   private final Map<Value, Buffer> outputBuffers = new IdentityHashMap<>();
 
   private NetworkBuilder(Graph graph, FunctionOptions options) {
@@ -121,7 +122,8 @@ public final class NetworkBuilder {
     body.constants.forEach(constant -> params.add(constant.buffer()));
     params.add(rows);
     PrimFunc func = PrimFuncs.of("network", params, body.tensors);
-    return new NetworkFunction(func, rows, inputs, outputs, body.constants, body.stages);
+    return new NetworkFunction(
+        func, rows, inputs, outputs, body.constants, body.stages, attentions);
   }
 
   /** Inputs come in the operands' type, unless a product with few inputs reads them. */
@@ -338,26 +340,46 @@ public final class NetworkBuilder {
         });
   }
 
-  /** Attention, whose stages are added one after the other. */
+  /**
+   * Attention, whose stages are added one after the other. Its operands and result are in the type
+   * of activations, as a kernel of its own takes them.
+   */
   private void attend(Attend node) {
-    AttendStages attention =
-        new AttendStages(
-            node,
-            features(node.q()),
-            features(node.k()),
-            features(node.v()),
-            body.rowsVar,
-            body::fresh);
+    DType type = body.activation();
+    Tensor q = features(node.q(), type);
+    Tensor k = features(node.k(), type);
+    Tensor v = features(node.v(), type);
+    AttendStages attention = new AttendStages(node, q, k, v, body.rowsVar, body::fresh);
     AttendStages.Result result = attention.add();
     body.tensors.addAll(attention.tensors());
     body.stages.addAll(attention.stages());
-    body.apart(node.output(), result::at);
+    Tensor to = body.apart(node.output(), type, result::at);
+    List<String> blocks = new ArrayList<>();
+    attention.stages().forEach(stage -> blocks.add(stage.block()));
+    blocks.add(body.stages.getLast().block());
+    attentions.add(
+        new NetworkFunction.Attention(
+            blocks,
+            q.buffer(),
+            k.buffer(),
+            v.buffer(),
+            to.buffer(),
+            node.heads(),
+            node.kvHeads(),
+            node.headSize(),
+            node.keys(),
+            node.scale()));
   }
 
   /** A value to be read anywhere in a row: an input where it lies. */
   private Tensor features(Value value) {
+    return features(value, DType.F32);
+  }
+
+  /** The same; what is computed is stored in a type, and inputs come in one of theirs. */
+  private Tensor features(Value value, DType type) {
     Buffer input = body.inputBuffers.get(value);
-    return input != null ? Tensor.input(input) : body.stored(value, DType.F32);
+    return input != null ? Tensor.input(input) : body.stored(value, type);
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param outputs [M, features] each, in the type of activations
  * @param constants weights and vectors
  * @param stages what the blocks are, in the order of the function
+ * @param attentions which of the stages are attention, in their order
  */
 public record NetworkFunction(
     PrimFunc func,
@@ -26,7 +28,8 @@ public record NetworkFunction(
     List<Buffer> inputs,
     List<Buffer> outputs,
     List<Constant> constants,
-    List<Stage> stages) {
+    List<Stage> stages,
+    List<Attention> attentions) {
   /** A block of the function. */
   public sealed interface Stage permits Load, Matmul, Reduction, Map, Store {
     /** Name of the block. */
@@ -132,7 +135,48 @@ public record NetworkFunction(
   /** Copies a result to an output, leaving out the columns that were added. */
   public record Store(String block, Buffer from, Buffer to) implements Stage {}
 
+  /**
+   * Stages that together are attention of one new token for each row, as a workload has it.
+   *
+   * @param blocks of the stages; the last is the one that writes {@code to}
+   * @param q [M, heads · headSize] and more columns, and so on
+   * @param to the same as q
+   * @param keys of a row
+   * @param scale of scores
+   */
+  public record Attention(
+      List<String> blocks,
+      Buffer q,
+      Buffer k,
+      Buffer v,
+      Buffer to,
+      int heads,
+      int kvHeads,
+      int headSize,
+      int keys,
+      double scale) {
+    public Attention {
+      blocks = List.copyOf(blocks);
+    }
+
+    /** With other buffers in the place of its own. */
+    public Attention with(UnaryOperator<Buffer> other) {
+      return new Attention(
+          blocks,
+          other.apply(q),
+          other.apply(k),
+          other.apply(v),
+          other.apply(to),
+          heads,
+          kvHeads,
+          headSize,
+          keys,
+          scale);
+    }
+  }
+
   public NetworkFunction {
+    attentions = List.copyOf(attentions);
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);
     constants = List.copyOf(constants);

@@ -53,7 +53,8 @@ public final class FixedRows {
         network.constants().stream()
             .map(c -> new Constant(fixed.of(c.buffer()), c.source(), c.transposed()))
             .toList(),
-        network.stages().stream().map(fixed::of).toList());
+        network.stages().stream().map(fixed::of).toList(),
+        network.attentions().stream().map(attention -> attention.with(fixed::of)).toList());
   }
 
   private Ending of(Ending ending) {

@@ -227,6 +227,15 @@ final class ProgramRules {
     return found.isEmpty();
   }
 
+  /** Whether both are row-major, and of as many elements: another view of the same memory. */
+  private static boolean isReshaped(Buffer formal, Buffer actual) {
+    return formal.layout() == null
+        && actual.layout() == null
+        && formal.shape().stream().allMatch(Expr.IntImm.class::isInstance)
+        && actual.shape().stream().allMatch(Expr.IntImm.class::isInstance)
+        && formal.storageElements() == actual.storageElements();
+  }
+
   private void buffer(
       Program.Launch launch, Buffer formal, Buffer actual, Map<Var, Expr> scalars, Place place) {
     String pair =
@@ -239,11 +248,12 @@ final class ProgramRules {
     if (formal.dtype() != actual.dtype()) {
       argument(launch, pair + " has type " + actual.dtype() + ", not " + formal.dtype());
     }
-    if (formal.rank() != actual.rank()) {
+    boolean reshaped = isReshaped(formal, actual);
+    if (formal.rank() != actual.rank() && !reshaped) {
       argument(launch, pair + " has rank " + actual.rank() + ", not " + formal.rank());
       return;
     }
-    for (int i = 0; i < formal.rank(); i++) {
+    for (int i = 0; i < formal.rank() && !reshaped; i++) {
       Expr wanted = Substitution.ofVars(scalars).expr(formal.shape().get(i));
       Expr given = actual.shape().get(i);
       if (wanted.type().equals(given.type())

@@ -50,6 +50,27 @@ class ProgramVerifierTest {
         "is aligned to 4 bytes, not 16");
   }
 
+  /** Row-major memory of constant size may be seen in another shape. */
+  @Test
+  void otherShapes() {
+    String kernel = "host kernel k(a: f32[3, 8], b: f32[24]) { b[0] = a[0, 0] } ";
+    Program p =
+        PARSER.program(
+            "p",
+            "program p { input x: f32[2, 3, 4] output y: f32[3, 8] " + kernel + "launch k(x, y) }");
+    assertThat(Verifier.verify(p)).isEmpty();
+    program(
+        "program p { input x: f32[2, 3, 5] output y: f32[3, 8] " + kernel + "launch k(x, y) }",
+        Rule.ARGUMENTS,
+        "'x' passed for 'a' of 'k' has rank 3, not 2");
+    program(
+        "program p { input x: f32[24] layout (24:2) output y: f32[3, 8] "
+            + kernel
+            + "launch k(x, y) }",
+        Rule.ARGUMENTS,
+        "has rank 1, not 2");
+  }
+
   @Test
   void dataflow() {
     String head =

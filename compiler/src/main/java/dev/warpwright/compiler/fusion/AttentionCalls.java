@@ -1,0 +1,147 @@
+package dev.warpwright.compiler.fusion;
+
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.KernelCall;
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.perf.predict.Prediction;
+import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Attention in a network by the family's kernels: its rows are entries, which all have all keys.
+ * Queries, keys, values and the result are the network's buffers in another shape.
+ */
+final class AttentionCalls {
+  private final String name;
+  private final GpuTarget target;
+  private final Map<Attention, AttentionKernels> known = new HashMap<>();
+  private final Map<Kernel, Kernel> named = new HashMap<>();
+
+  /**
+   * Calls of a network's program.
+   *
+   * @param name of the network
+   */
+  AttentionCalls(String name, GpuTarget target) {
+    this.name = name;
+    this.target = target;
+  }
+
+  /**
+   * The launches of an attention.
+   *
+   * @param rows of the network
+   * @throws UserError if no kernel computes it on the target
+   */
+  List<KernelCall> of(NetworkFunction.Attention attention, int rows) {
+    Attention workload = workload(attention, rows);
+    AttentionKernels kernels = known.computeIfAbsent(workload, this::kernels);
+    Map<String, Buffer> buffers = new HashMap<>();
+    buffers.put("Q", attention.q());
+    buffers.put("K", attention.k());
+    buffers.put("V", attention.v());
+    buffers.put("O", attention.to());
+    List<KernelCall> calls = new ArrayList<>();
+    for (int i = 0; i < kernels.kernels().size(); i++) {
+      Kernel kernel = kernels.kernels().get(i);
+      List<Param> arguments = new ArrayList<>();
+      for (Param param : kernel.params()) {
+        arguments.add(buffers.computeIfAbsent(param.name(), p -> scratch((Buffer) param)));
+      }
+      calls.add(new KernelCall(compiled(kernels, i, attention.blocks()), arguments, List.of()));
+    }
+    return calls;
+  }
+
+  /** What the family computes. */
+  private Attention workload(NetworkFunction.Attention a, int rows) {
+    Attention workload;
+    try {
+      workload =
+          new Attention(
+              rows,
+              a.heads(),
+              a.kvHeads(),
+              a.headSize(),
+              1,
+              a.keys(),
+              false,
+              a.scale(),
+              a.q().dtype(),
+              0);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("attention in " + Names.quote(name) + ": " + e.getMessage(), e);
+    }
+    boolean dense =
+        a.q().storageElements() == workload.rowsBuffer("Q").storageElements()
+            && a.to().storageElements() == a.q().storageElements()
+            && a.k().storageElements() == workload.cache("K").storageElements()
+            && a.v().storageElements() == a.k().storageElements();
+    if (!dense) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "attention of %d heads of %d in a network for GPUs: columns that are no multiple of"
+                  + " %d are not supported; use --target cpu",
+              a.heads(),
+              a.headSize(),
+              FusionInput.GRANULE));
+    }
+    return workload;
+  }
+
+  private AttentionKernels kernels(Attention workload) {
+    DeviceModel device =
+        Prediction.device(target)
+            .orElseThrow(() -> new UserError("no device of " + target.name() + " is known"));
+    AttentionConfig config = AttentionModel.ranked(workload, device).getFirst().config();
+    return AttentionKernels.ofFull(workload, config, target);
+  }
+
+  private CompiledKernel compiled(AttentionKernels kernels, int launch, List<String> stages) {
+    Kernel kernel = kernels.kernels().get(launch);
+    Kernel own =
+        named.computeIfAbsent(
+            kernel,
+            k ->
+                new Kernel(
+                    name + "_attention" + named.size(),
+                    k.kind(),
+                    k.params(),
+                    k.bindings(),
+                    k.body(),
+                    k.attrs()));
+    return new CompiledKernel(
+        Objects.requireNonNull(own),
+        kernels.tiles().get(launch),
+        new Trace(List.of()),
+        kernels.tiles().get(launch),
+        "attention",
+        String.format(
+            Locale.ROOT,
+            "attention is a kernel of its own; %s, %s, chosen by the analytic model",
+            kernels.attention().key().text(),
+            kernels.config().text()),
+        stages);
+  }
+
+  private static Buffer scratch(Buffer formal) {
+    return Buffer.of(formal.name(), formal.dtype(), formal.scope(), formal.shape());
+  }
+}
