@@ -3,6 +3,7 @@ package dev.warpwright.cuda;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import java.util.HashMap;
 import java.util.List;
@@ -79,6 +80,17 @@ public final class CudaPrinter {
   /** Name of the function that a kernel is printed as, by which a module finds it. */
   public static String functionName(Kernel kernel) {
     return Names.kernel(kernel.name());
+  }
+
+  /** The definition of an element type that is a struct around bits; empty for others. */
+  public static String definition(DType dtype) {
+    return switch (dtype) {
+      case F16 -> Helper.F16.text();
+      case BF16 -> Helper.BF16.text();
+      case F8E4M3 -> Helper.F8E4M3.text();
+      case F8E5M2 -> Helper.F8E5M2.text();
+      case BOOL, I8, U8, I32, U32, I64, U64, F32, F64, MBARRIER, HANDLE -> "";
+    };
   }
 
   /**

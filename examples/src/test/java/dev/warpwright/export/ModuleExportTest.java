@@ -1,13 +1,22 @@
 package dev.warpwright.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.plain.PlainGemm;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,13 +40,14 @@ final class ModuleExportTest {
   private static final String PYTHON = System.getProperty("test.python", "python3");
 
   private static Map<String, byte[]> export(String file, Precision precision, GpuTarget target) {
+    return CudaExport.model("net", load(file), precision, target, 32, "A model");
+  }
+
+  private static Model load(String file) {
     Path path = MODELS.resolve(file);
-    Model model =
-        file.endsWith(".safetensors")
-            ? Warpwright.load(
-                path, Architecture.parse(Objects.requireNonNull(path.getParent()) + "/arch.json"))
-            : Warpwright.load(path);
-    return CudaExport.model("net", model, precision, target, 32, "A model");
+    return file.endsWith(".safetensors")
+        ? Warpwright.load(path, Architecture.parse(path.resolveSibling("arch.json").toString()))
+        : Warpwright.load(path);
   }
 
   private static String text(Map<String, byte[]> files, String name) {
@@ -107,20 +118,117 @@ final class ModuleExportTest {
                 "ffn-gelu-residual-128/model.onnx", Precision.F32,
                 "ffn-swiglu-128-352/model.safetensors", Precision.F16)
             .entrySet()) {
-      for (GpuTarget target : List.of(GpuTarget.SM_80, GpuTarget.SM_90A)) {
-        Path to = folder.resolve(model.getKey().replace('/', '-') + target.name());
-        Files.createDirectories(to);
-        for (var file : export(model.getKey(), model.getValue(), target).entrySet()) {
-          Files.write(to.resolve(file.getKey()), file.getValue());
-        }
-        command.add(to.toString());
-        command.add(MODELS.resolve(model.getKey()).resolveSibling("state_dict.pth").toString());
+      Path to = Files.createDirectories(folder.resolve(model.getKey().replace('/', '-')));
+      List<GpuTarget> both = List.of(GpuTarget.SM_80, GpuTarget.SM_90A);
+      for (var file :
+          CudaExport.model("net", load(model.getKey()), model.getValue(), both, 32, "A model")
+              .entrySet()) {
+        Files.write(to.resolve(file.getKey()), file.getValue());
       }
+      command.add(to.toString());
+      command.add(MODELS.resolve(model.getKey()).resolveSibling("state_dict.pth").toString());
     }
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(output).isZero();
     assertThat(output.lines().filter(line -> line.startsWith("packed"))).hasSize(8);
+  }
+
+  /** One folder for several GPUs: each source is compiled for its GPU, and all are linked. */
+  @Test
+  void severalTargetsAreBuiltTogether(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    assumeTrue(CudaCompilers.nvcc().isPresent(), "nvcc is not installed");
+    ScheduledGemm gemm =
+        PlainGemm.schedule(GemmWorkload.of(9, 17, 12, DType.F32, Layout.NT), 4, 16);
+    Map<String, byte[]> files =
+        CudaExport.kernels(
+            "net",
+            Stream.of(GpuTarget.SM_80, GpuTarget.SM_90A)
+                .map(target -> new CudaExport.Variant(gemm.kernel(), target, gemm.trace()))
+                .toList(),
+            "A GEMM");
+    for (var file : files.entrySet()) {
+      Files.write(folder.resolve(file.getKey()), file.getValue());
+    }
+    run(folder, "make", "-j2", "NVCC=nvcc -Xptxas -O0 -Werror all-warnings", "all");
+    assertThat(folder.resolve("net")).isExecutable();
+    assertThat(Files.readString(folder.resolve("op.so"), StandardCharsets.ISO_8859_1))
+        .contains("workspace_bytes", "net_sm_80_launch", "net_sm_90a_launch");
+    assertThat(text(files, "torch_op.py"))
+        .contains("_TARGETS = {\"sm_80\": (8, 0), \"sm_90a\": (9, 0)}");
+  }
+
+  /** Each target has a workspace, tables and an order of the weights of its own. */
+  @Test
+  void eachTargetPreparesItsOwnWorkspace() {
+    Map<String, byte[]> files = CudaExport.kernels("net", gemms(), "A GEMM");
+    assertThat(text(files, "target_sm_90a.cu"))
+        .contains("status = cudaMemcpyAsync(at, kOrder, sizeof(kOrder), cudaMemcpyHostToDevice")
+        .contains("extern \"C\" cudaError_t net_sm_90a_launch(\n");
+    assertThat(text(files, "kernel.cuh"))
+        .contains("for (const int target : {80, 90}) {")
+        .contains(
+            "inline cudaError_t launch_net(\n    const bf16* A, const bf16* B, bf16* C, void*")
+        .contains("constexpr int kK = 4096;");
+    assertThat(text(files, "main.cu"))
+        .contains("char* d_workspace = allocate<char>(workspace_net(), 0xFF);")
+        .contains("check(prepare_net(d_workspace), \"prepare_net\");");
+    assertThat(text(files, "torch_op.py"))
+        .contains("workspace = _keep(\"workspace\", device, lambda: _workspace(device))");
+    assertThat(text(files, "Makefile"))
+        .contains("target_sm_80.o: target_sm_80.cu kernel_sm_80.cuh\n\t$(NVCC) -gencode=");
+    Map<String, byte[]> model =
+        CudaExport.model(
+            "net",
+            Warpwright.load(MODELS.resolve("ffn-swiglu-128-352/model.onnx")),
+            Precision.F16,
+            List.of(GpuTarget.SM_80, GpuTarget.SM_90A),
+            32,
+            "A model");
+    assertThat(model).containsKeys("constants_sm_80.bin", "constants_sm_90a.bin", "x.bin");
+    assertThat(model).doesNotContainKey("constants.bin");
+    assertThat(text(model, "kernel.cuh"))
+        .contains("case 90:\n      return \"constants_sm_90a.bin\";");
+  }
+
+  private static List<CudaExport.Variant> gemms() {
+    GemmWorkload workload = GemmWorkload.nt(4096, 4096, 4096, DType.BF16);
+    try (GemmKernels ampere = GemmKernels.of(GpuTarget.SM_80);
+        GemmKernels hopper = GemmKernels.of(GpuTarget.SM_90A)) {
+      List<CudaExport.Variant> variants = new ArrayList<>();
+      for (var each : List.of(ampere, hopper)) {
+        var gemm = each.require(workload).gemm();
+        variants.add(
+            new CudaExport.Variant(
+                gemm.kernel(), each == ampere ? GpuTarget.SM_80 : GpuTarget.SM_90A, gemm.trace()));
+      }
+      return variants;
+    }
+  }
+
+  private static String run(Path folder, String... command)
+      throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+
+  @Test
+  void targetsThatCannotStandBesideEachOtherAreRefused() {
+    assertThatThrownBy(
+            () ->
+                CudaExport.model(
+                    "net",
+                    Warpwright.load(MODELS.resolve("digits-relu-128-64/model.onnx")),
+                    Precision.F16,
+                    List.of(GpuTarget.SM_80, GpuTarget.SM_80),
+                    8,
+                    "A model"))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("sm_80 is there twice");
   }
 
   private static boolean hasTorch() throws InterruptedException {

@@ -59,6 +59,11 @@ public final class CudaExport {
    */
   public static Map<String, byte[]> model(
       String name, Model model, Precision precision, GpuTarget target, int rows, String about) {
+    return files(exported(name, model, precision, target, rows, about));
+  }
+
+  private static Exported exported(
+      String name, Model model, Precision precision, GpuTarget target, int rows, String about) {
     try (CompiledModel compiled = model.compile(new OfflineGpu(target), precision)) {
       CompiledProgram program = compiled.program(rows);
       Map<String, Trace> traces = new LinkedHashMap<>();
@@ -74,8 +79,52 @@ public final class CudaExport {
               null,
               traces,
               null);
-      return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
+      return exported.with(SampleFiles.of(model, program, rows, new Signature(exported)));
     }
+  }
+
+  /**
+   * The files of a model for several targets, one of which is found at run time.
+   *
+   * @param targets in any order; of one it is {@link #model(String, Model, Precision, GpuTarget,
+   *     int, String)}
+   * @throws dev.warpwright.base.UserError if a target does not have the precision
+   */
+  public static Map<String, byte[]> model(
+      String name,
+      Model model,
+      Precision precision,
+      List<GpuTarget> targets,
+      int rows,
+      String about) {
+    if (targets.size() == 1) {
+      return model(name, model, precision, targets.getFirst(), rows, about);
+    }
+    List<Exported> variants =
+        targets.stream().map(t -> exported(name, model, precision, t, rows, about)).toList();
+    return FatFiles.of(variants);
+  }
+
+  /**
+   * A kernel for a target.
+   *
+   * @param trace the schedule that made it; null for a kernel written by hand
+   */
+  public record Variant(Kernel kernel, GpuTarget target, @Nullable Trace trace) {}
+
+  /**
+   * The files of kernels that compute the same on several targets, one of which is found at run
+   * time.
+   *
+   * @param name of the function and the operator
+   * @throws dev.warpwright.base.UserError if the host program could not launch one
+   */
+  public static Map<String, byte[]> kernels(String name, List<Variant> variants, String about) {
+    return FatFiles.of(
+        variants.stream()
+            .map(v -> Exported.ofKernel(v.kernel(), v.target(), about, v.trace()))
+            .map(each -> each.with(named(each.program(), name)))
+            .toList());
   }
 
   private static Program named(Program program, String name) {
@@ -107,18 +156,26 @@ public final class CudaExport {
     texts.put("CMakeLists.txt", ProjectText.cmake(exported));
     texts.put("Makefile", ProjectText.makefile(exported));
     texts.put("README.md", ProjectText.readme(exported, signature));
+    traces(texts, exported, exported.traces().size() == 1);
+    Map<String, byte[]> files = bytes(texts);
+    if (exported.sample() != null) {
+      files.putAll(exported.sample().files());
+    }
+    return files;
+  }
+
+  /** Adds the traces of kernels; one alone needs no name. */
+  static void traces(Map<String, String> texts, Exported exported, boolean alone) {
     exported
         .traces()
         .forEach(
             (kernel, trace) ->
-                texts.put(
-                    exported.traces().size() == 1 ? "trace.json" : "trace-" + kernel + ".json",
-                    trace.toJson()));
+                texts.put(alone ? "trace.json" : "trace-" + kernel + ".json", trace.toJson()));
+  }
+
+  static Map<String, byte[]> bytes(Map<String, String> texts) {
     Map<String, byte[]> files = new LinkedHashMap<>();
     texts.forEach((name, text) -> files.put(name, text.getBytes(StandardCharsets.UTF_8)));
-    if (exported.sample() != null) {
-      files.putAll(exported.sample().files());
-    }
     return files;
   }
 

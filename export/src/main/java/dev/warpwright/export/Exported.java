@@ -11,12 +11,14 @@ import dev.warpwright.ir.Program.BufferArgument;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.Program.Step;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -60,13 +62,22 @@ record Exported(
    * @param files contents by name: the constants, each input and each output's expected values
    * @param constants where each constant begins in the file of constants, in bytes
    * @param weights what the constants are made of
+   * @param constantsFile the name of the file of constants
    */
   record Sample(
       int rows,
       double tolerance,
       Map<String, byte[]> files,
       Map<Buffer, Long> constants,
-      ModelWeights weights) {}
+      ModelWeights weights,
+      String constantsFile) {
+    /** The same with its constants in a file of another name. */
+    Sample withConstants(String name) {
+      Map<String, byte[]> renamed = new LinkedHashMap<>();
+      files.forEach((file, bytes) -> renamed.put(file.equals(constantsFile) ? name : file, bytes));
+      return new Sample(rows, tolerance, renamed, constants, weights, name);
+    }
+  }
 
   Exported {
     state = Map.copyOf(state);
@@ -158,7 +169,41 @@ record Exported(
 
   /** The name of the file of constants. */
   String constantsFile() {
-    return SampleFiles.CONSTANTS;
+    return sample == null ? SampleFiles.CONSTANTS : sample.constantsFile();
+  }
+
+  /** The same beside other targets: names of functions, kernels and files end with the target. */
+  Exported besideOthers() {
+    String end = "_" + target.name();
+    Map<Kernel, Kernel> renamed = new IdentityHashMap<>();
+    List<Step> steps = new ArrayList<>();
+    for (Step step : program.steps()) {
+      steps.add(
+          step instanceof Launch(Kernel kernel, List<Argument> arguments)
+              ? new Launch(
+                  renamed.computeIfAbsent(
+                      kernel,
+                      k ->
+                          new Kernel(
+                              k.name() + end,
+                              k.kind(),
+                              k.params(),
+                              k.bindings(),
+                              k.body(),
+                              k.attrs())),
+                  arguments)
+              : step);
+    }
+    Map<String, Trace> renamedTraces = new LinkedHashMap<>();
+    traces.forEach((kernel, trace) -> renamedTraces.put(kernel + end, trace));
+    return new Exported(
+        about,
+        target,
+        new Program(program.name() + end, program.params(), program.workspace(), steps),
+        state,
+        workload,
+        renamedTraces,
+        sample == null ? null : sample.withConstants("constants" + end + ".bin"));
   }
 
   List<Buffer> buffers(Role role) {

@@ -29,24 +29,7 @@ final class HeaderText {
       out.append("#include <cuda.h>\n#include <cudaTypedefs.h>\n");
     }
     out.append("#include <cuda_runtime.h>\n\n#include <cstddef>\n\n");
-    Map<String, Long> constants = new LinkedHashMap<>();
-    switch (exported.workload()) {
-      case BoundWorkload.Gemm product -> {
-        if (product.batch().isMany()) {
-          constants.put("kBatch", product.batch().count());
-        }
-        constants.put("kM", product.m());
-        constants.put("kN", product.n());
-        constants.put("kK", product.k());
-      }
-      case BoundWorkload.Ffn block -> {
-        constants.put("kM", block.y().extent(0));
-        constants.put("kInputs", block.x().extent(1));
-        constants.put("kHidden", block.h().extent(1));
-        constants.put("kOutputs", block.y().extent(1));
-      }
-      case null -> {}
-    }
+    Map<String, Long> constants = constants(exported);
     constants.putAll(LaunchText.constants(exported));
     constants.forEach(
         (name, value) ->
@@ -68,6 +51,29 @@ final class HeaderText {
     return out.append(LaunchText.of(exported, signature)).toString();
   }
 
+  /** The sizes of what it computes, by the names that the host program calls them. */
+  static Map<String, Long> constants(Exported exported) {
+    Map<String, Long> constants = new LinkedHashMap<>();
+    switch (exported.workload()) {
+      case BoundWorkload.Gemm product -> {
+        if (product.batch().isMany()) {
+          constants.put("kBatch", product.batch().count());
+        }
+        constants.put("kM", product.m());
+        constants.put("kN", product.n());
+        constants.put("kK", product.k());
+      }
+      case BoundWorkload.Ffn block -> {
+        constants.put("kM", block.y().extent(0));
+        constants.put("kInputs", block.x().extent(1));
+        constants.put("kHidden", block.h().extent(1));
+        constants.put("kOutputs", block.y().extent(1));
+      }
+      case null -> {}
+    }
+    return constants;
+  }
+
   private static List<String> comment(Exported exported) {
     List<String> comment = new ArrayList<>(List.of(exported.about() + "."));
     exported
@@ -77,7 +83,7 @@ final class HeaderText {
               comment.add("");
               comment.add(
                   exported.traces().size() == 1
-                      ? "Its schedule, step by step (trace.json has it to be replayed):"
+                      ? "Its schedule, step by step (the trace beside this file replays it):"
                       : "The schedule of " + kernel + ", step by step:");
               ScheduleText.of(trace).lines().forEach(step -> comment.add("  " + step));
             });

@@ -43,13 +43,18 @@ final class HostProgramText {
             Locale.ROOT,
             """
             // Runs it on %s data%s and times it:
-            //   nvcc %s -o %s main.cu && ./%s
+            //   %s
             """,
             exported.sample() == null ? "random" : "the sample's",
             exported.isChecked() ? ", checks the result" : "",
-            CudaExport.flags(exported.target()),
-            name,
-            name));
+            signature.isFat()
+                ? "make check"
+                : String.format(
+                    Locale.ROOT,
+                    "nvcc %s -o %s main.cu && ./%s",
+                    CudaExport.flags(exported.target()),
+                    name,
+                    name)));
     new TreeSet<>(headers()).forEach(header -> out.append("#include <" + header + ">\n"));
     out.append("\n#include \"kernel.cuh\"\n\n");
     out.append(
@@ -260,6 +265,10 @@ final class HostProgramText {
     for (Buffer output : exported.buffers(Role.OUTPUT)) {
       allocate(output, "0xFF");
     }
+    if (signature.isFat()) {
+      fat();
+      return;
+    }
     if (!exported.buffers(Role.CONSTANT).isEmpty() && sample != null) {
       byte[] constants = sample.files().get(SampleFiles.CONSTANTS);
       line(
@@ -284,6 +293,36 @@ final class HostProgramText {
         case null -> allocate(buffer, "0xFF");
       }
     }
+  }
+
+  /** Constants and workspace of whichever target the GPU runs. */
+  private void fat() {
+    String name = ProjectText.name(exported);
+    if (!exported.buffers(Role.CONSTANT).isEmpty()) {
+      line(
+          String.format(
+              Locale.ROOT,
+              "char* d_%1$s = upload(read_file<char>(constants_file_%2$s(),"
+                  + " constants_bytes_%2$s()));",
+              Signature.CONSTANTS,
+              name));
+    }
+    var rows = exported.rows();
+    String given = rows == null ? "" : signature.text().of(rows);
+    line(
+        String.format(
+            Locale.ROOT,
+            "char* d_%s = allocate<char>(workspace_%s(%s), 0xFF);",
+            Signature.WORKSPACE,
+            name,
+            given));
+    line(
+        String.format(
+            Locale.ROOT,
+            "check(prepare_%s(d_%s%s), \"prepare_%1$s\");",
+            name,
+            Signature.WORKSPACE,
+            given.isEmpty() ? "" : ", " + given));
   }
 
   private void allocate(Buffer buffer, String everyByte) {

@@ -151,7 +151,7 @@ final class ProjectText {
         | the program that runs%4$s and times it | `make check`, or `cmake -B build && cmake --build build` |
         | the PyTorch operator | by itself, when it is imported first |
 
-        `kernel.cuh` is all that an application needs: `%5$s` launches it on a stream and returns a `cudaError_t`. It allocates nothing.
+        %9$s: `%5$s` launches it on a stream and returns a `cudaError_t`. It allocates nothing.
 
         | argument | type | what |
         |---|---|---|
@@ -169,12 +169,22 @@ final class ProjectText {
         %8$s""",
         name,
         exported.about(),
-        exported.target().name(),
+        targets(signature),
         exported.isChecked() ? ", checks" : "",
         signature.function(),
         String.join("\n", rows),
         inputs,
-        ModuleText.has(exported) ? module(exported) : "");
+        ModuleText.has(exported) ? module(exported) : "",
+        signature.isFat()
+            ? "`kernel.cuh` and the objects of `target_*.cu`, each compiled for its GPU, are all that an"
+                + " application needs"
+            : "`kernel.cuh` is all that an application needs");
+  }
+
+  private static String targets(Signature signature) {
+    return signature.variants().stream()
+        .map(variant -> variant.target().name())
+        .collect(Collectors.joining(", "));
   }
 
   private static String module(Exported exported) {
@@ -205,6 +215,16 @@ final class ProjectText {
 
   private static String meaning(Exported exported, Signature signature, Argument argument) {
     if (argument.buffer() == null) {
+      if (argument.name().equals(Signature.WORKSPACE)) {
+        return "scratch of `workspace_"
+            + name(exported)
+            + "` bytes, once given to `prepare_"
+            + name(exported)
+            + "`";
+      }
+      if (argument.isPointer() && signature.isFat()) {
+        return "the file that `constants_file_" + name(exported) + "` names, in the GPU's memory";
+      }
       return argument.isPointer()
           ? "`" + SampleFiles.CONSTANTS + "` in the GPU's memory"
           : "the number of rows";

@@ -107,7 +107,7 @@ final class SampleFiles {
     if (!weights.names().isEmpty()) {
       files.put(WEIGHTS, weights.safetensors());
     }
-    return new Sample(rows, compiled.precision().tolerance(), files, offsets, weights);
+    return new Sample(rows, compiled.precision().tolerance(), files, offsets, weights, CONSTANTS);
   }
 
   private static double[] widen(float[] values) {

@@ -32,15 +32,29 @@ final class Signature {
     }
   }
 
+  /** The workspace of an export for several targets, in one piece. */
+  static final String WORKSPACE = "workspace";
+
   private final Exported exported;
+  private final List<Exported> variants;
   private final HostText text;
 
   Signature(Exported exported) {
-    this.exported = exported;
+    this(List.of(exported));
+  }
+
+  /**
+   * Of one export, or of the same for several targets: then the workspace is one piece of memory,
+   * since each target's is another one.
+   */
+  Signature(List<Exported> variants) {
+    this.exported = variants.getFirst();
+    this.variants = List.copyOf(variants);
     List<Param> params = new ArrayList<>();
     exported.program().params().stream().map(ProgramParam::param).forEach(params::add);
     params.addAll(exported.program().workspace());
-    Set<String> taken = new HashSet<>(Set.of(CONSTANTS, "stream", "status", "base", "launch"));
+    Set<String> taken =
+        new HashSet<>(Set.of(CONSTANTS, WORKSPACE, "stream", "status", "base", "launch"));
     exported.program().kernels().forEach(kernel -> taken.add(kernel.name()));
     this.text = new HostText(params, taken);
     exported.program().params().stream()
@@ -62,6 +76,16 @@ final class Signature {
     }
   }
 
+  /** Whether it is for several targets. */
+  boolean isFat() {
+    return variants.size() > 1;
+  }
+
+  /** What it is of, a target each. */
+  List<Exported> variants() {
+    return variants;
+  }
+
   HostText text() {
     return text;
   }
@@ -81,6 +105,10 @@ final class Signature {
     ScalarParam rows = exported.rows();
     if (rows != null) {
       arguments.add(new Argument("int", text.of(rows), null));
+    }
+    if (isFat()) {
+      arguments.add(new Argument("void*", WORKSPACE, null));
+      return arguments;
     }
     for (Buffer buffer : exported.program().workspace()) {
       boolean table = exported.state().get(buffer) instanceof State.Table;

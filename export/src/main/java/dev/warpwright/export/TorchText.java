@@ -43,7 +43,7 @@ final class TorchText {
                 Locale.ROOT,
                 """
                 // The launch with C linkage, for torch_op.py, which builds it:
-                //   nvcc %s -shared -Xcompiler -fPIC -o op.so torch_op.cu
+                //   %s
                 #include "kernel.cuh"
 
                 extern "C" int launch(
@@ -56,10 +56,18 @@ final class TorchText {
                   return cudaGetErrorString(static_cast<cudaError_t>(status));
                 }
                 """,
-                CudaExport.flags(exported.target()),
+                signature.isFat()
+                    ? "make op.so"
+                    : "nvcc "
+                        + CudaExport.flags(exported.target())
+                        + " -shared -Xcompiler -fPIC -o op.so torch_op.cu",
                 LaunchText.wrapped(parameters, 2),
                 signature.function(),
                 LaunchText.wrapped(passed, 3)));
+    if (signature.isFat()) {
+      out.append(pooled(exported, signature));
+      return out.toString();
+    }
     exported
         .state()
         .forEach(
@@ -74,6 +82,30 @@ final class TorchText {
               }
             });
     return out.toString();
+  }
+
+  /** Functions about the workspace of an export for several targets. */
+  private static String pooled(Exported exported, Signature signature) {
+    ScalarParam rows = exported.rows();
+    String row = rows == null ? "" : "int " + signature.text().of(rows);
+    String given = rows == null ? "" : signature.text().of(rows);
+    return String.format(
+        Locale.ROOT,
+        """
+
+        extern "C" std::size_t workspace_bytes(%1$s) {
+          return workspace_%2$s(%3$s);
+        }
+
+        extern "C" int prepare(void* workspace%4$s, cudaStream_t stream) {
+          return prepare_%2$s(workspace%5$s, stream);
+        }
+        """,
+        row,
+        ProjectText.name(exported),
+        given,
+        row.isEmpty() ? "" : ", " + row,
+        given.isEmpty() ? "" : ", " + given);
   }
 
   /** The module. */
@@ -109,20 +141,7 @@ final class TorchText {
             _HERE = pathlib.Path(__file__).resolve().parent
 
 
-            def _build():
-                library = _HERE / "op.so"
-                sources = [_HERE / "torch_op.cu", _HERE / "kernel.cuh"]
-                if not library.exists() or any(
-                        s.stat().st_mtime > library.stat().st_mtime for s in sources):
-                    subprocess.run(
-                        ["nvcc", *"%5$s".split(), "-shared", "-Xcompiler", "-fPIC",
-                         "-o", str(library), str(sources[0])],
-                        check=True)
-                loaded = ctypes.CDLL(str(library))
-                loaded.launch.restype = ctypes.c_int
-                loaded.error_text.restype = ctypes.c_char_p
-                return loaded
-
+            %5$s
 
             _library = _build()
             _kept = {}  # memory that stays from call to call, for each GPU
@@ -151,7 +170,10 @@ final class TorchText {
             name,
             names,
             inputs.stream().map(signature.text()::of).collect(Collectors.joining(", ")),
-            CudaExport.flags(exported.target())));
+            build(exported, signature).stripTrailing()));
+    if (signature.isFat()) {
+      out.append(targets(exported, signature));
+    }
     if (ModuleText.has(exported)) {
       withConstants(out, exported, signature, new Operator(name, parameters, result));
     } else {
@@ -162,6 +184,137 @@ final class TorchText {
     }
     out.append(TorchCheckText.of(exported, signature, name));
     return out.toString();
+  }
+
+  private static String build(Exported exported, Signature signature) {
+    return signature.isFat()
+        ? String.format(
+            Locale.ROOT,
+            """
+            _SOURCES = {  # a source for each GPU, and nvcc's options for it
+            %s
+            }
+
+
+            def _build():
+                library = _HERE / "op.so"
+                if not library.exists() or any(
+                        s.stat().st_mtime > library.stat().st_mtime for s in _HERE.glob("*.cu*")):
+                    objects = [str(_HERE / s.replace(".cu", ".o")) for s in _SOURCES]
+                    running = [
+                        subprocess.Popen(
+                            ["nvcc", *options.split(), "-Xcompiler", "-fPIC", "-c", "-o", to, str(_HERE / s)])
+                        for (s, options), to in zip(_SOURCES.items(), objects)]
+                    if any([each.wait() for each in running]):
+                        raise RuntimeError("nvcc failed")
+                    subprocess.run(
+                        ["nvcc", "-std=c++17", "-shared", "-Xcompiler", "-fPIC", "-o", str(library),
+                         str(_HERE / "torch_op.cu"), *objects],
+                        check=True)
+                loaded = ctypes.CDLL(str(library))
+                loaded.launch.restype = ctypes.c_int
+                loaded.prepare.restype = ctypes.c_int
+                loaded.workspace_bytes.restype = ctypes.c_size_t
+                loaded.error_text.restype = ctypes.c_char_p
+                return loaded
+            """,
+            signature.variants().stream()
+                .map(
+                    v ->
+                        "    \"target_"
+                            + v.target().name()
+                            + ".cu\": \""
+                            + CudaExport.flags(v.target())
+                            + "\",")
+                .collect(Collectors.joining("\n")))
+        : String.format(
+            Locale.ROOT,
+            """
+            def _build():
+                library = _HERE / "op.so"
+                sources = [_HERE / "torch_op.cu", _HERE / "kernel.cuh"]
+                if not library.exists() or any(
+                        s.stat().st_mtime > library.stat().st_mtime for s in sources):
+                    subprocess.run(
+                        ["nvcc", *"%s".split(), "-shared", "-Xcompiler", "-fPIC",
+                         "-o", str(library), str(sources[0])],
+                        check=True)
+                loaded = ctypes.CDLL(str(library))
+                loaded.launch.restype = ctypes.c_int
+                loaded.error_text.restype = ctypes.c_char_p
+                return loaded
+            """,
+            CudaExport.flags(exported.target()));
+  }
+
+  /** Which target a GPU runs, and its workspace. */
+  private static String targets(Exported exported, Signature signature) {
+    boolean kept = signature.variants().stream().anyMatch(v -> !v.state().isEmpty());
+    ScalarParam rows = exported.rows();
+    String more = rows == null ? "" : ", " + signature.text().of(rows);
+    String given = rows == null ? "" : signature.text().of(rows);
+    return String.format(
+        Locale.ROOT,
+        """
+
+
+        _TARGETS = {%1$s}
+        %2$s
+
+        def _target(device):
+            if device.type != "cuda":
+                return next(iter(_TARGETS))
+            major, minor = torch.cuda.get_device_capability(device)
+            fits = [t for t, (a, b) in _TARGETS.items() if a == major and b <= minor]
+            if not fits:
+                raise RuntimeError(f"no kernels for sm_{major}{minor}; there are {', '.join(_TARGETS)}")
+            return max(fits, key=_TARGETS.get)
+
+
+        def _workspace(device%3$s):
+            with torch.cuda.device(device):
+                memory = torch.empty(_library.workspace_bytes(%4$s), dtype=torch.uint8, device=device)
+        %5$s        return memory
+        """,
+        signature.variants().stream()
+            .map(
+                v ->
+                    String.format(
+                        Locale.ROOT,
+                        "\"%s\": (%d, %d)",
+                        v.target().name(),
+                        v.target().arch() / 10,
+                        v.target().arch() % 10))
+            .collect(Collectors.joining(", ")),
+        exported.buffers(Role.CONSTANT).isEmpty()
+            ? ""
+            : "_CONSTANTS = {  # the file of each, and its bytes\n"
+                + signature.variants().stream()
+                    .map(
+                        v ->
+                            String.format(
+                                Locale.ROOT,
+                                "    \"%s\": (\"%s\", %d),\n",
+                                v.target().name(),
+                                v.constantsFile(),
+                                FatText.bytes(v)))
+                    .collect(Collectors.joining())
+                + "}\n",
+        more,
+        given,
+        kept
+            ? String.format(
+                    Locale.ROOT,
+                    """
+                        status = _library.prepare(
+                            ctypes.c_void_p(memory.data_ptr())%s,
+                            ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+                        if status != 0:
+                            raise RuntimeError(_library.error_text(status).decode())
+                """,
+                    given.isEmpty() ? "" : ", ctypes.c_int(" + given + ")")
+                .indent(0)
+            : "");
   }
 
   /** An operator's name, parameters and result. */
@@ -181,13 +334,11 @@ final class TorchText {
             """
 
 
-            def _target(device):
-                return "%s"
-
-
-            def _launch(%s, constants):
+            %sdef _launch(%s, constants):
             """,
-            exported.target().name(),
+            signature.isFat()
+                ? ""
+                : "def _target(device):\n    return \"" + exported.target().name() + "\"\n\n\n",
             inputs));
     body(out, exported, signature, false);
     out.append(String.format(Locale.ROOT, "\n\ndef _empty(%s):\n", inputs));
@@ -199,7 +350,7 @@ final class TorchText {
             "    device = %s\n    return _launch(%s, %s)\n",
             device(exported, signature),
             inputs,
-            keptConstants(exported)));
+            keptConstants(exported, signature)));
     out.append(fake(operator.name(), operator.parameters()));
     out.append(String.format(Locale.ROOT, "    return _empty(%s)\n", inputs));
     String with = operator.name() + "_with";
@@ -252,13 +403,15 @@ final class TorchText {
     return text.replace("\\", "/").replace("\"", "'");
   }
 
-  private static String keptConstants(Exported exported) {
+  private static String keptConstants(Exported exported, Signature signature) {
     return String.format(
         Locale.ROOT,
         """
         _keep("constants", device, lambda: torch.frombuffer(
-                bytearray((_HERE / "%s").read_bytes()), dtype=torch.uint8).to(device))""",
-        exported.constantsFile());
+                bytearray((_HERE / %s).read_bytes()), dtype=torch.uint8).to(device))""",
+        signature.isFat()
+            ? "_CONSTANTS[_target(device)][0]"
+            : '"' + exported.constantsFile() + '"');
   }
 
   /** The GPU of the first input; of sums of nothing, which have none, the current one. */
@@ -294,16 +447,19 @@ final class TorchText {
     for (Argument argument : signature.arguments()) {
       Buffer buffer = argument.buffer();
       String name = argument.name();
-      if (buffer == null) {
+      if (buffer == null && name.equals(Signature.WORKSPACE)) {
+        workspace(out, exported, signature);
+        passed.add("ctypes.c_void_p(workspace.data_ptr())");
+      } else if (buffer == null) {
         passed.add(
             argument.isPointer()
-                ? constants(exported, own)
+                ? constants(exported, signature, own)
                 : String.format(Locale.ROOT, "ctypes.c_int(%s)", name));
         if (argument.isPointer() && own) {
           out.append("    ")
               .append(name)
               .append(" = ")
-              .append(keptConstants(exported))
+              .append(keptConstants(exported, signature))
               .append('\n');
         }
       } else if (inputs.contains(buffer)) {
@@ -340,14 +496,27 @@ final class TorchText {
                 .collect(Collectors.joining(", "))));
   }
 
+  /** The workspace of several targets; tables and counters in it are kept from call to call. */
+  private static void workspace(StringBuilder out, Exported exported, Signature signature) {
+    ScalarParam rows = exported.rows();
+    String made =
+        "_workspace(device" + (rows == null ? "" : ", " + signature.text().of(rows)) + ")";
+    boolean kept = signature.variants().stream().anyMatch(v -> !v.state().isEmpty());
+    out.append("    workspace = ")
+        .append(kept ? "_keep(\"workspace\", device, lambda: " + made + ")" : made)
+        .append('\n');
+  }
+
   /** The block of constants; one of the caller's is looked at. */
-  private static String constants(Exported exported, boolean own) {
+  private static String constants(Exported exported, Signature signature, boolean own) {
     Exported.Sample sample = exported.sample();
     byte[] file = sample == null ? null : sample.files().get(exported.constantsFile());
     return own || file == null
         ? "ctypes.c_void_p(constants.data_ptr())"
         : String.format(
-            Locale.ROOT, "_check(constants, \"constants\", torch.uint8, (%d,))", file.length);
+            Locale.ROOT,
+            "_check(constants, \"constants\", torch.uint8, (%s,))",
+            signature.isFat() ? "_CONSTANTS[_target(device)][1]" : Integer.toString(file.length));
   }
 
   private static String made(Exported exported, Signature signature, Buffer buffer) {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Writes the sources of a kernel or a model into a folder. */
 public final class ExportAction implements Action<ExportRequest> {
@@ -41,8 +42,8 @@ public final class ExportAction implements Action<ExportRequest> {
   @Override
   public Report perform(ExportRequest request, Progress progress) {
     ExportFolder folder = new ExportFolder(request.folder());
-    GpuTarget target = Devices.cudaTarget(request.target());
-    Map<String, byte[]> files = files(request, target, progress);
+    List<GpuTarget> targets = request.targets().stream().map(Devices::cudaTarget).toList();
+    Map<String, byte[]> files = files(request, targets, progress);
     folder.write(files, request.force());
     String list = String.join(", ", files.keySet());
     return new Report(
@@ -50,12 +51,16 @@ public final class ExportAction implements Action<ExportRequest> {
         OneLine.of("wrote " + list + " into " + request.folder()) + build(request, files),
         Json.object()
             .with("folder", request.folder().toString())
-            .with("target", target.name())
+            .with("target", targets.stream().map(GpuTarget::name).collect(Collectors.joining(",")))
             .with("files", Json.array(files.keySet(), Json::of)));
   }
 
   /** How what was written is built, in a line of its own: the host program's first one says it. */
   private static String build(ExportRequest request, Map<String, byte[]> files) {
+    if (request.targets().size() > 1) {
+      return System.lineSeparator()
+          + OneLine.of("to build and run it: cd " + request.folder() + " && make -j check");
+    }
     byte[] main = files.getOrDefault("main.cu", new byte[0]);
     return new String(main, StandardCharsets.UTF_8)
         .lines()
@@ -73,14 +78,20 @@ public final class ExportAction implements Action<ExportRequest> {
   }
 
   private static Map<String, byte[]> files(
-      ExportRequest request, GpuTarget target, Progress progress) {
-    if (request.what().startsWith(LADDER)) {
-      return rung(request, target);
-    }
+      ExportRequest request, List<GpuTarget> targets, Progress progress) {
     if (request.what().equals("gemm")) {
-      return GemmExport.files(request.values(), target, request.name(), progress);
+      return GemmExport.files(request.values(), targets, request.name(), progress);
     }
-    return request.what().endsWith(".kernel") ? kernel(request, target) : model(request, target);
+    if (!request.what().startsWith(LADDER) && !request.what().endsWith(".kernel")) {
+      return model(request, targets);
+    }
+    if (targets.size() > 1) {
+      throw new UserError(
+          "--target: several are for gemm, mlp, ffn and models; " + request.what() + " has one");
+    }
+    return request.what().endsWith(".kernel")
+        ? kernel(request, targets.getFirst())
+        : rung(request, targets.getFirst());
   }
 
   private static Map<String, byte[]> rung(ExportRequest request, GpuTarget target) {
@@ -127,10 +138,10 @@ public final class ExportAction implements Action<ExportRequest> {
         rung.schedule(Ladder.matmul(m, n, k)).trace());
   }
 
-  private static Map<String, byte[]> model(ExportRequest request, GpuTarget target) {
+  private static Map<String, byte[]> model(ExportRequest request, List<GpuTarget> targets) {
     if (NetworkTask.isRandom(request.what())) {
       return random(
-          NetworkTask.of(request.what(), request.values(), null).apart("export"), request, target);
+          NetworkTask.of(request.what(), request.values(), null).apart("export"), request, targets);
     }
     Map<String, Long> values = request.values().numbers();
     if (!values.isEmpty()) {
@@ -145,7 +156,7 @@ public final class ExportAction implements Action<ExportRequest> {
         name(request, name(path)),
         model,
         precision,
-        target,
+        targets,
         request.rows(),
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
   }
@@ -166,13 +177,13 @@ public final class ExportAction implements Action<ExportRequest> {
   }
 
   private static Map<String, byte[]> random(
-      NetworkTask task, ExportRequest request, GpuTarget target) {
+      NetworkTask task, ExportRequest request, List<GpuTarget> targets) {
     request.values().finish(NetworkTask.keys(task.what()));
     return CudaExport.model(
         name(request, task.what()),
         new Model(task.graph()),
         task.precision(),
-        target,
+        targets,
         task.rows(),
         task.text());
   }

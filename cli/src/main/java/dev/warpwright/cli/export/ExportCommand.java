@@ -51,9 +51,12 @@ public final class ExportCommand extends Command {
   @Option(
       names = "--target",
       paramLabel = "T",
+      split = ",",
       converter = TargetName.Converter.class,
-      description = "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a.")
-  TargetName target = TargetName.AUTO;
+      description =
+          "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a; or several, as sm_80,sm_86,sm_90a:"
+              + " then all are built, and the one that fits is found at run time.")
+  List<TargetName> targets = List.of(TargetName.AUTO);
 
   @Mixin NetworkOptions network = new NetworkOptions();
 
@@ -94,7 +97,7 @@ public final class ExportCommand extends Command {
             what,
             new KeyValues(arguments),
             folder,
-            target,
+            targets,
             network.precision(),
             network.architecture(),
             rows,

@@ -5,6 +5,7 @@ import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param what {@code ladder:RUNG}, {@code gemm}, a file of one kernel, or a model's file
  * @param values of M, N, K, of the kernel's scalars, or what makes a product
  * @param folder made if it is not there
+ * @param targets GPUs, at least one; of several one is found at run time
  * @param precision of a model; null for the file's
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param rows that a model is compiled for, at least 1
@@ -23,9 +25,13 @@ record ExportRequest(
     String what,
     KeyValues values,
     Path folder,
-    TargetName target,
+    List<TargetName> targets,
     @Nullable Precision precision,
     @Nullable Architecture arch,
     int rows,
     @Nullable String name,
-    boolean force) {}
+    boolean force) {
+  ExportRequest {
+    targets = List.copyOf(targets);
+  }
+}

@@ -14,6 +14,8 @@ import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,7 @@ final class GemmExport {
   private GemmExport() {}
 
   static Map<String, byte[]> files(
-      KeyValues values, GpuTarget target, @Nullable String name, Progress progress) {
+      KeyValues values, List<GpuTarget> targets, @Nullable String name, Progress progress) {
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);
     if (workload.batch().isGrouped()) {
@@ -35,13 +37,28 @@ final class GemmExport {
           "lda, ldb, ldc, stridea, strideb, stridec: export takes matrices whose rows follow each"
               + " other; leave them out");
     }
-    try (GemmKernels kernels =
-        TuningDevice.look()
-            .filter(here -> here.target() == target)
-            .map(here -> GemmKernels.of(target, here.environment(), here.sms()))
-            .orElseGet(() -> GemmKernels.of(target))) {
+    if (targets.size() > 1) {
+      List<CudaExport.Variant> variants = new ArrayList<>();
+      for (GpuTarget target : targets) {
+        try (GemmKernels kernels = kernels(target)) {
+          GemmKernels.Found found = kernels.require(workload);
+          progress.say("the kernel for " + target.name() + " is " + origin(found));
+          variants.add(new CudaExport.Variant(found.gemm().kernel(), target, found.gemm().trace()));
+        }
+      }
+      return CudaExport.kernels(name == null ? "gemm" : name, variants, about(workload));
+    }
+    GpuTarget target = targets.getFirst();
+    try (GemmKernels kernels = kernels(target)) {
       return files(workload, target, kernels.require(workload), name, progress);
     }
+  }
+
+  private static GemmKernels kernels(GpuTarget target) {
+    return TuningDevice.look()
+        .filter(here -> here.target() == target)
+        .map(here -> GemmKernels.of(target, here.environment(), here.sms()))
+        .orElseGet(() -> GemmKernels.of(target));
   }
 
   /** The files of a kernel of a product. */
@@ -51,13 +68,7 @@ final class GemmExport {
       GemmKernels.Found found,
       @Nullable String name,
       Progress progress) {
-    String origin =
-        switch (found.origin()) {
-          case TUNED -> "tuned for this GEMM";
-          case UNTESTED -> "recorded for this GEMM, untested with this compiler, driver or source";
-          case TRANSFERRED -> "tuned for a GEMM of the same shape, not for this one";
-          case UNTUNED -> "chosen by a model, not measured";
-        };
+    String origin = origin(found);
     Map<String, byte[]> files =
         CudaExport.kernel(
             found.gemm().kernel(),
@@ -67,6 +78,15 @@ final class GemmExport {
             found.gemm().trace());
     progress.say("the kernel is " + origin);
     return files;
+  }
+
+  private static String origin(GemmKernels.Found found) {
+    return switch (found.origin()) {
+      case TUNED -> "tuned for this GEMM";
+      case UNTESTED -> "recorded for this GEMM, untested with this compiler, driver or source";
+      case TRANSFERRED -> "tuned for a GEMM of the same shape, not for this one";
+      case UNTUNED -> "chosen by a model, not measured";
+    };
   }
 
   /** {@code C[64, 64] = gelu(A[64, 32] * transposed B[64, 32] + bias) in bf16, row-major}. */
