@@ -89,7 +89,7 @@ perform() {
     : >"$log"
     while ((SECONDS < end && next < first + count)); do
       code=0
-      "$JAVA" -Xmx2g -XX:+UseSerialGC ${threads[@]+"${threads[@]}"} -Djava.io.tmpdir="$here/tmp" \
+      "$JAVA" -Xmx2g -XX:+UseSerialGC -XX:TieredStopAtLevel=1 ${threads[@]+"${threads[@]}"} -Djava.io.tmpdir="$here/tmp" \
         -Dwarpwright.hostile.root="$root" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
         -cp "$classpath" dev.warpwright.cli.hostile.HostileRun \
         "$kind" "$next" "$((first + count - next))" "$((end - SECONDS))" "$out/findings" >"$here/log" 2>&1 || code=$?

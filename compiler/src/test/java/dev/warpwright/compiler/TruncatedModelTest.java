@@ -33,6 +33,7 @@ final class TruncatedModelTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "--add-modules=jdk.incubator.vector",
                 "-cp",
                 System.getProperty("java.class.path"),

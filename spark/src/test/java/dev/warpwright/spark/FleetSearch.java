@@ -53,16 +53,17 @@ final class FleetSearch {
   }
 
   /**
-   * Tunes in {@code local[1]}; arguments are the database, the number of trials and how many
-   * seconds work waits for a device.
+   * Tunes; arguments are the database, the number of trials, how many seconds work waits for a
+   * device, and where, which is {@code local[1]} unless it is given.
    */
   public static void main(String[] args) throws InterruptedException {
     Map<String, String> settings = settings(FakeHost.folder(), "60");
     if (args.length > 2) {
       settings.put("spark.warpwright.patience", args[2]);
     }
+    String master = args.length > 3 ? args[3] : "local[1]";
     try (TuningDatabase database = TuningDatabase.open(Path.of(args[0]));
-        Fleet fleet = new SparkFleetProvider().open("local[1]", settings, System.err::println)) {
+        Fleet fleet = new SparkFleetProvider().open(master, settings, System.err::println)) {
       List<Fleet.Kind> kinds = fleet.kinds();
       Tuner tuner = tuner(fleet, kinds.getFirst(), "local", database, 3);
       TuningProgress done = tuner.run(new Tuner.Limits(Integer.parseInt(args[1]), 900));

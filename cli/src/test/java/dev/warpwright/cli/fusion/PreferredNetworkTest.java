@@ -95,6 +95,7 @@ final class PreferredNetworkTest {
     ProcessBuilder builder =
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             "-XX:+UseSerialGC",

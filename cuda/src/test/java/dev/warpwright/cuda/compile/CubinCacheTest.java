@@ -195,6 +195,7 @@ class CubinCacheTest {
       processes.add(
           new ProcessBuilder(
                   Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-XX:TieredStopAtLevel=1",
                   "-cp",
                   System.getProperty("java.class.path"),
                   Hammer.class.getName(),

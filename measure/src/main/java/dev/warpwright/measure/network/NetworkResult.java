@@ -26,6 +26,26 @@ public record NetworkResult(
     return new NetworkResult(name, facts, its, null, wrong);
   }
 
+  /**
+   * What a record keeps of it, or null of what was only verified.
+   *
+   * @param clockMhz the clock while it was measured, 0 if it is not known
+   * @param temperature in degrees Celsius, 0 if it is not known
+   */
+  public @Nullable Outcome outcome(int clockMhz, int temperature) {
+    if (failure != null) {
+      return failure;
+    }
+    return times == null || error == null
+        ? null
+        : new Outcome.Measured(
+            times.micros(),
+            times.burst().relativeSpread(),
+            error.relative(),
+            clockMhz,
+            temperature);
+  }
+
   public boolean verified() {
     return error != null && failure == null;
   }

@@ -30,7 +30,6 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
-import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -152,16 +151,9 @@ public final class NetworkPerf implements Action<NetworkRequest> {
                 Comparator.comparingDouble(
                     r -> r.times() == null ? Double.POSITIVE_INFINITY : r.times().micros()))
             .toList();
-    return new NetworkReport(
+    return NetworkReport.of(
             task,
-            here.target().name(),
-            here.name(),
-            NetworkBounds.of(
-                task.graph(),
-                task.precision(),
-                task.rows(),
-                DeviceCatalogue.find(here.name()).orElse(null)),
-            task.precision().tolerance(),
+            here,
             result.sets(),
             request.rounds(),
             result.results().getFirst(),
@@ -211,17 +203,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     try (TuningDatabase database = TuningStore.open(file, progress)) {
       for (NetworkResult result : results) {
         ProgramFacts facts = result.facts();
-        Outcome outcome =
-            result.failure() != null
-                ? result.failure()
-                : result.times() == null || result.error() == null
-                    ? null
-                    : new Outcome.Measured(
-                        result.times().micros(),
-                        result.times().burst().relativeSpread(),
-                        result.error().relative(),
-                        clock,
-                        temperature);
+        Outcome outcome = result.outcome(clock, temperature);
         if (outcome != null && names.contains(result.name())) {
           database.add(
               new TuningRecord(

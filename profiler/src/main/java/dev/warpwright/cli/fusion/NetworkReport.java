@@ -5,8 +5,10 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Spread;
+import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.ProgramFacts;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.tune.measure.FailureReason;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +37,34 @@ record NetworkReport(
 
   NetworkReport {
     others = List.copyOf(others);
+  }
+
+  /** Of what was measured on the device here. */
+  static NetworkReport of(
+      NetworkTask task,
+      TuningDevice here,
+      int sets,
+      int rounds,
+      NetworkResult first,
+      List<NetworkResult> others,
+      String why) {
+    NetworkBounds bounds =
+        NetworkBounds.of(
+            task.graph(),
+            task.precision(),
+            task.rows(),
+            DeviceCatalogue.find(here.name()).orElse(null));
+    return new NetworkReport(
+        task,
+        here.target().name(),
+        here.name(),
+        bounds,
+        task.precision().tolerance(),
+        sets,
+        rounds,
+        first,
+        others,
+        why);
   }
 
   Report report() {

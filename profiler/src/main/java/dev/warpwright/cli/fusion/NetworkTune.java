@@ -16,7 +16,6 @@ import dev.warpwright.cli.tuning.TuningStore;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkResult;
-import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
@@ -27,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -126,16 +126,9 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
       throw new IllegalStateException(best + " was not confirmed");
     }
     Report report =
-        new NetworkReport(
+        NetworkReport.of(
                 task,
-                here.target().name(),
-                here.name(),
-                NetworkBounds.of(
-                    task.graph(),
-                    task.precision(),
-                    task.rows(),
-                    DeviceCatalogue.find(here.name()).orElse(null)),
-                task.precision().tolerance(),
+                here,
                 last.sets(),
                 request.rounds(),
                 first,
@@ -197,21 +190,10 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
 
   /** With the clock and the temperature of the trial, which are not read again. */
   private static Outcome outcome(NetworkTuning tuning, NetworkResult result) {
-    if (result.failure() != null) {
-      return result.failure();
-    }
     Outcome before = tuning.record(result.name()).outcome();
-    if (result.times() == null || result.error() == null) {
-      return before;
-    }
     int clock = before instanceof Outcome.Measured m ? m.clockMhz() : 0;
     int temperature = before instanceof Outcome.Measured m ? m.temperature() : 0;
-    return new Outcome.Measured(
-        result.times().micros(),
-        result.times().burst().relativeSpread(),
-        result.error().relative(),
-        clock,
-        temperature);
+    return Objects.requireNonNullElse(result.outcome(clock, temperature), before);
   }
 
   private static String reasons(NetworkTuning tuning) {
