@@ -3,7 +3,7 @@ package dev.warpwright.compiler.program;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
-import dev.warpwright.lower.gpu.EarlyWeights;
+import dev.warpwright.lower.tile.EarlyWeights;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.Target;

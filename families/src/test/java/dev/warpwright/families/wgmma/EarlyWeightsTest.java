@@ -11,7 +11,7 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.EarlyWeights;
+import dev.warpwright.lower.tile.EarlyWeights;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;

@@ -20,6 +20,7 @@ import dev.warpwright.lower.gpu.FragmentWindow;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.PermutedMap;
+import dev.warpwright.lower.gpu.Rectified;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.MatrixRows;
@@ -354,7 +355,7 @@ final class PackedFragments {
     if (value instanceof Expr.Cast(Type type, Expr wide) && wide.type().equals(Type.F32)) {
       inner = wide;
     }
-    Expr positive = rectified(inner);
+    Expr positive = Rectified.of(inner);
     boolean half = dtype == DType.F16;
     TargetIntrinsic pack =
         positive == null
@@ -397,19 +398,5 @@ final class PackedFragments {
             : new Expr.Load(code.registers(buffer), List.of(register));
       }
     };
-  }
-
-  /**
-   * x, of {@code x <= 0 ? 0 : x}, which keeps what is not a number as packing does; else null.
-   * {@code x < 0 ? 0 : x} differs in the sign of a zero, which compares equal.
-   */
-  private static @Nullable Expr rectified(Expr e) {
-    return e instanceof Expr.Select(Expr.Binary(BinaryOp op, Expr a, Expr b), Expr t, Expr f)
-            && (op == BinaryOp.LE || op == BinaryOp.LT)
-            && a.equals(f)
-            && b.equals(t)
-            && Exprs.f32(0).equals(t)
-        ? f
-        : null;
   }
 }

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a loop of layers that follow each other and differ in their weights and biases alone. Warps
@@ -80,44 +79,6 @@ final class RollLayers {
     return pass.stacked.isEmpty()
         ? func
         : listener.tell("RollLayers", func.withBody(pass.beside(rolled)));
-  }
-
-  /** A layer: its accumulators are filled, multiplied, and mapped. */
-  private record Layer(Stmt.TileFill fill, Stmt.TileMma mma, Stmt.TileMap map) {
-    Buffer sums() {
-      return mma.c().buffer();
-    }
-
-    Buffer in() {
-      return mma.a().buffer();
-    }
-
-    Buffer weights() {
-      return mma.b().buffer();
-    }
-
-    Buffer out() {
-      return map.stores().getFirst().buffer();
-    }
-
-    /** Whether the products of two layers differ in their weights alone. */
-    boolean multipliesLike(Layer other) {
-      return isAlike(sums(), other.sums())
-          && isAlike(in(), other.in())
-          && isAlike(weights(), other.weights())
-          && fill.value().equals(other.fill.value())
-          && mma.attrs().equals(other.mma.attrs())
-          && mma.c().ranges().equals(other.mma.c().ranges())
-          && mma.a().ranges().equals(other.mma.a().ranges())
-          && mma.b().ranges().equals(other.mma.b().ranges());
-    }
-
-    private static boolean isAlike(Buffer a, Buffer b) {
-      return a.dtype() == b.dtype()
-          && a.scope() == b.scope()
-          && a.shape().equals(b.shape())
-          && Objects.equals(a.layout(), b.layout());
-    }
   }
 
   // --- in the roles
@@ -177,7 +138,7 @@ final class RollLayers {
     if (most < 2) {
       return s;
     }
-    List<Layer> layers = layers(stmts, first);
+    List<FmaLayer> layers = layers(stmts, first);
     List<Stmt> result = new ArrayList<>(stmts.subList(0, first));
     result.addAll(loop(layers));
     result.addAll(stmts.subList(first + 3 * most, stmts.size()));
@@ -208,27 +169,17 @@ final class RollLayers {
   }
 
   /** The longest run of layers from a statement on that are one loop. */
-  private static List<Layer> layers(List<Stmt> stmts, int start) {
-    List<Layer> layers = new ArrayList<>();
-    for (int i = start; i + 2 < stmts.size(); i += 3) {
-      if (!(stmts.get(i) instanceof Stmt.TileFill fill
-          && stmts.get(i + 1) instanceof Stmt.TileMma mma
-          && stmts.get(i + 2) instanceof Stmt.TileMap map
-          && MMajor.isFor(mma)
-          && map.stores().size() == 1
-          && fill.to().buffer() == mma.c().buffer()
-          && mma.b().buffer().scope() == Scope.SHARED)) {
-        break;
-      }
-      Layer layer = new Layer(fill, mma, map);
+  private static List<FmaLayer> layers(List<Stmt> stmts, int start) {
+    List<FmaLayer> layers = new ArrayList<>();
+    for (int i = start; FmaLayer.at(stmts, i) instanceof FmaLayer layer; i += 3) {
       if (!layers.isEmpty()) {
-        Layer first = layers.getFirst();
-        Layer last = layers.getLast();
+        FmaLayer first = layers.getFirst();
+        FmaLayer last = layers.getLast();
         boolean follows =
             layer.in() == last.out()
                 && layer.multipliesLike(first)
-                && Layer.isAlike(last.out(), first.in())
-                && vectors(first, last) != null
+                && FmaLayer.isAlike(last.out(), first.in())
+                && last.vectors(first) != null
                 && readers(stmts, last.out()) == 1
                 && readers(stmts, last.sums()) == 1;
         if (!follows) {
@@ -252,61 +203,8 @@ final class RollLayers {
     return count[0];
   }
 
-  /**
-   * What a layer's map reads where the first one's reads a vector, by the first one's; null if the
-   * maps are not alike.
-   */
-  private static @Nullable Map<Buffer, Buffer> vectors(Layer first, Layer other) {
-    Stmt.TileMap one = first.map();
-    Stmt.TileMap two = other.map();
-    if (one.vars().size() != two.vars().size()
-        || !one.extents().equals(two.extents())
-        || !one.attrs().equals(two.attrs())) {
-      return null;
-    }
-    List<Buffer> ofFirst = reads(first);
-    List<Buffer> ofOther = reads(other);
-    if (ofFirst.size() != ofOther.size()) {
-      return null;
-    }
-    Map<Buffer, Buffer> buffers = new HashMap<>();
-    Map<Buffer, Buffer> vectors = new HashMap<>();
-    buffers.put(other.sums(), first.sums());
-    buffers.put(other.out(), first.out());
-    for (int i = 0; i < ofFirst.size(); i++) {
-      Buffer a = ofFirst.get(i);
-      Buffer b = ofOther.get(i);
-      if (!Layer.isAlike(a, b) || a.rank() != 1 || !a.hasConstantShape()) {
-        return null;
-      }
-      buffers.put(b, a);
-      vectors.put(a, b);
-    }
-    Map<Var, Expr> vars = new HashMap<>();
-    for (int d = 0; d < one.vars().size(); d++) {
-      vars.put(two.vars().get(d), one.vars().get(d));
-    }
-    Substitution renamed = new Substitution(vars, buffers);
-    return renamed.stmt(two.stores().getFirst()).equals(one.stores().getFirst()) ? vectors : null;
-  }
-
-  /** The vectors that a layer's map reads, in the order of its formula. */
-  private static List<Buffer> reads(Layer layer) {
-    List<Buffer> reads = new ArrayList<>();
-    Walk.expressions(
-        layer.map().stores().getFirst(),
-        e -> {
-          if (e instanceof Expr.Load load
-              && load.buffer() != layer.sums()
-              && !reads.contains(load.buffer())) {
-            reads.add(load.buffer());
-          }
-        });
-    return reads;
-  }
-
-  private List<Stmt> loop(List<Layer> layers) {
-    Layer first = layers.getFirst();
+  private List<Stmt> loop(List<FmaLayer> layers) {
+    FmaLayer first = layers.getFirst();
     int count = layers.size();
     Buffer weights = first.weights();
     List<Expr> shape = new ArrayList<>(weights.shape());
@@ -344,14 +242,14 @@ final class RollLayers {
   }
 
   /** The map of all layers but the last, into what the next one reads. */
-  private Stmt inner(List<Layer> layers, Var layer) {
-    Layer first = layers.getFirst();
-    List<Buffer> reads = reads(first);
+  private Stmt inner(List<FmaLayer> layers, Var layer) {
+    FmaLayer first = layers.getFirst();
+    List<Buffer> reads = first.reads();
     Map<Buffer, Buffer> tiles = new HashMap<>();
     for (Buffer vector : reads) {
       List<Buffer> each = new ArrayList<>();
-      for (Layer other : layers.subList(0, layers.size() - 1)) {
-        each.add(Objects.requireNonNull(vectors(first, other)).get(vector));
+      for (FmaLayer other : layers.subList(0, layers.size() - 1)) {
+        each.add(Objects.requireNonNull(other.vectors(first)).get(vector));
       }
       Buffer tile =
           Buffer.of(

@@ -38,7 +38,7 @@ class SimtWarpLoweringTest {
           [instr = "fma", threadsM = $D, threadsN = $A, unrollK = 4, vec = 4, vecM = 4]
       }
       tile.map (r in $R, n in $N) {
-        h$L[r, n] = max(acc$L[r, n] + b$L[n], $C)
+        h$L[r, n] = $F
       }
       """;
 
@@ -72,8 +72,8 @@ class SimtWarpLoweringTest {
               32 / across,
               "R",
               rows,
-              "C",
-              constants.get(l - 1),
+              "F",
+              formula(constants.get(l - 1), l),
               "S",
               l == last ? "fragment" : "shared");
       params.append(FlowPrograms.fill("W$L: f32[$K, $N], b$L: f32[$N], ", values));
@@ -107,6 +107,14 @@ class SimtWarpLoweringTest {
                 resident,
                 "Z",
                 last)));
+  }
+
+  /** Cut off at zero as networks are, or at a constant behind a bias. */
+  private static String formula(String constant, int layer) {
+    String sum = FlowPrograms.fill("acc$L[r, n]", Map.of("L", layer));
+    return constant.equals("0.0f32")
+        ? "select(" + sum + " < 0.0f32, 0.0f32, " + sum + ")"
+        : "max(" + sum + " + b" + layer + "[n], " + constant + ")";
   }
 
   private static List<Integer> widths(String text) {
@@ -165,6 +173,9 @@ class SimtWarpLoweringTest {
       assertThat(passes.get("RollLayers")).contains("for layer in " + rolled);
     }
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
+    if (constants.contains(" 0 ")) {
+      assertThat(IrPrinter.text(kernel)).contains("relu.f32(");
+    }
     for (GridOptions options :
         List.of(
             GridOptions.DEFAULT,

@@ -24,7 +24,7 @@ import java.util.Set;
  *
  * @param warps of a block, each with rows of its own
  * @param rows of a warp
- * @param steps along K that are written out one after another
+ * @param steps of K that are written out one after another
  * @param blocks of the grid
  */
 public record SimtTiling(int warps, int rows, int steps, int blocks) {

@@ -49,6 +49,15 @@ final class CudaWrappers {
       }
       """;
 
+  static final String RELU_F32 =
+      """
+      __device__ __forceinline__ float relu_f32(float x) {
+        float y;
+        asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(y) : "f"(x));
+        return y;
+      }
+      """;
+
   static final String CVT_RNA_TF32 =
       """
       __device__ __forceinline__ unsigned cvt_rna_tf32(float x) {

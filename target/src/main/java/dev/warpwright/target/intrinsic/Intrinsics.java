@@ -192,6 +192,18 @@ public final class Intrinsics {
           CudaWrappers.CVT_RNA_TF32,
           "PTX ISA, cvt");
 
+  /** {@code (x)}: zero for what is negative. NaN stays one. */
+  public static final TargetIntrinsic RELU_F32 =
+      add(
+          "relu.f32",
+          Collective.THREAD,
+          List.of(value("x", DType.F32)),
+          Type.F32,
+          new Computes(LaneMeanings.rectified()),
+          80,
+          CudaWrappers.RELU_F32,
+          "PTX ISA, max");
+
   /** {@code (lo, hi)}: two f32 rounded to f16, the first in the low half. */
   public static final TargetIntrinsic PACK_F16X2 =
       pack("pack.f16x2", Numerics::f16Bits, 75, CudaWrappers.PACK_F16X2);

@@ -52,6 +52,12 @@ final class LaneMeanings {
         (lanes, lane) -> Float.floatToRawIntBits(Numerics.tf32(floatValue(lanes, 0, lane))));
   }
 
+  /** An f32, or zero if it is negative. */
+  static Meaning rectified() {
+    return eachLane(
+        (lanes, lane) -> Float.floatToRawIntBits((float) relu(floatValue(lanes, 0, lane))));
+  }
+
   /** Two f32 rounded to 16 bits each, the first in the low half. */
   static Meaning pack(HalfBits round) {
     return eachLane(

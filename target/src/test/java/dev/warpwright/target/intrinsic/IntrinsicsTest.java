@@ -74,6 +74,22 @@ class IntrinsicsTest {
   }
 
   @Test
+  void whatIsNegativeIsCutOffAndNanStays() {
+    WarpOfArrays threads = new WarpOfArrays(4, 1, 1);
+    float[] values = {-3, 0.1f, Float.NaN, Float.NEGATIVE_INFINITY};
+    for (int i = 0; i < values.length; i++) {
+      threads.values[0][i] = Float.floatToRawIntBits(values[i]);
+    }
+    threads.run(Intrinsics.RELU_F32);
+    assertThat(threads.results)
+        .containsExactly(
+            0L,
+            Float.floatToRawIntBits(0.1f) & 0xFFFFFFFFL,
+            Float.floatToRawIntBits(Float.NaN) & 0xFFFFFFFFL,
+            0L);
+  }
+
+  @Test
   void shufflesTakeFromOtherLanes() {
     WarpOfArrays warp = new WarpOfArrays(32, 2, 1);
     for (int lane = 0; lane < 32; lane++) {

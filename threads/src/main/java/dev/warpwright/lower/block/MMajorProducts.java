@@ -23,7 +23,7 @@ import java.util.List;
  * operands of a step come by accesses of 16 bytes, and a thread multiplies all by all.
  */
 final class MMajorProducts {
-  /** Steps along K that are written out where nothing is said: more do not fit the L0 cache. */
+  /** Steps of K that are written out where nothing is said: more do not fit the L0 cache. */
   private static final long STEPS = 16;
 
   private final ThreadCode code;

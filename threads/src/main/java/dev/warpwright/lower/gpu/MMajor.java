@@ -19,7 +19,7 @@ import java.util.function.Function;
 
 /**
  * First operands of GEMMs by fma that lie in shared memory with their rows side by side: a thread
- * of a warp reads four rows of a step along K at once, which other lanes read, too.
+ * of a warp reads four rows of a step of K at once, which other lanes read, too.
  *
  * <p>A column's rows are four words longer than they are many, so columns four apart begin 16 banks
  * apart: accesses of 16 bytes by eight lanes to two such columns have no bank conflicts, nor have

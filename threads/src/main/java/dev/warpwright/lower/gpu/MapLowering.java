@@ -16,6 +16,7 @@ import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -242,7 +243,11 @@ public final class MapLowering {
                               Expr value =
                                   access(map, Exprs.add(run.register(), element))
                                       .expr(store.value());
-                              return at(map, Exprs.add(run.row(), v), run.col()).expr(value);
+                              value = at(map, Exprs.add(run.row(), v), run.col()).expr(value);
+                              Expr positive = Rectified.of(value);
+                              return positive == null
+                                  ? value
+                                  : new Expr.Call(Intrinsics.RELU_F32, List.of(positive), Type.F32);
                             }),
                         MMajor.store(
                             code, store.buffer(), List.of(run.row(), run.col()), packed))));

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
