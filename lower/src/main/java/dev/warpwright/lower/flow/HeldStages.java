@@ -1,11 +1,15 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,16 +24,20 @@ import org.jspecify.annotations.Nullable;
  * @param trailing pipes of which a stage's product is under way while the next stage's begins, at
  *     sites that are not all of a loop: there a stage is given back at the next site, wherever that
  *     is. The last stage of all is nobody's any more, and stays
+ * @param first of such a pipe where each item begins, if there is a site that every item comes by
+ *     once, before all others
  */
-record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing) {
+record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consume> first) {
   /**
    * Those of a role.
    *
    * @param known whether the number of each step is known, so that the first one is
    */
   static HeldStages of(Stmt role, Map<Pipe, LoweredPipe> pipes, Predicate<Pipe> known) {
-    HeldStages loopsOnly = new HeldStages(pipes.keySet(), Set.of());
+    HeldStages loopsOnly = new HeldStages(pipes.keySet(), Set.of(), Map.of());
     Set<Pipe> inLoops = new HashSet<>();
+    Map<Pipe, Stmt.Flow.Consume> first = new IdentityHashMap<>();
+    new FirstSites(first).visit(role, true);
     Set<Pipe> trailing = new HashSet<>();
     new Rewriter() {
       @Override
@@ -49,8 +57,46 @@ record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing) {
       }
     }.stmt(role);
     trailing.removeAll(inLoops);
-    trailing.removeIf(pipe -> !pipes.containsKey(pipe) || !known.test(pipe));
-    return new HeldStages(pipes.keySet(), trailing);
+    trailing.removeIf(
+        pipe -> !pipes.containsKey(pipe) || !known.test(pipe) && !first.containsKey(pipe));
+    return new HeldStages(pipes.keySet(), trailing, first);
+  }
+
+  /** The first site of each pipe, if an item cannot pass it by. */
+  private record FirstSites(Map<Pipe, Stmt.Flow.Consume> first, Set<Pipe> seen) {
+    FirstSites(Map<Pipe, Stmt.Flow.Consume> first) {
+      this(first, new HashSet<>());
+    }
+
+    void visit(Stmt s, boolean always) {
+      boolean inside =
+          switch (s) {
+            case Stmt.For f ->
+                always && (f.kind() == ForKind.PERSISTENT || Exprs.isConst(f.extent(), 1));
+            case Stmt.If _, Stmt.While _ -> false;
+            default -> always;
+          };
+      if (s instanceof Stmt.Flow.Consume consume
+          && !consume.peek()
+          && seen.add(consume.pipe())
+          && always) {
+        first.put(consume.pipe(), consume);
+      }
+      Stmts.children(s).forEach(child -> visit(child, inside));
+    }
+  }
+
+  /**
+   * Whether a stage was read before a site, where that can be said.
+   *
+   * @param number of the site's step; null if it is not known
+   * @param laterItem whether the item is not the first
+   */
+  Expr isLater(Stmt.Flow.Consume site, @Nullable Expr number, Expr laterItem) {
+    if (number != null) {
+      return Exprs.lt(Exprs.i32(0), number);
+    }
+    return first.get(site.pipe()) == site ? laterItem : Exprs.bool(true);
   }
 
   boolean isTrailing(Pipe pipe) {

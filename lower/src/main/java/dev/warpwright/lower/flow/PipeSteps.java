@@ -372,6 +372,14 @@ final class PipeSteps {
     return first;
   }
 
+  private static Expr laterItem(Site site) {
+    Expr later = Exprs.bool(false);
+    for (Stmt.For f : site.items()) {
+      later = Exprs.fold(BinaryOp.OR, later, Exprs.lt(f.min(), f.var()));
+    }
+    return later;
+  }
+
   /** The loop in whose steps products are under way beyond their own one. */
   private record Overlap(Stmt.For loop, int steps) {}
 
@@ -396,7 +404,8 @@ final class PipeSteps {
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
               if (held.isTrailing(consume.pipe())) {
                 // Its products end behind the next stage's, and so does its stage.
-                Expr later = Exprs.lt(Exprs.i32(0), at(consume));
+                Expr number = isKnown(consume.pipe()) ? at(consume) : null;
+                Expr later = held.isLater(consume, number, laterItem(site));
                 return Stmts.seq(
                     wait,
                     body,
