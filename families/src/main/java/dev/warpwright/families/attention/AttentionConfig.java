@@ -18,9 +18,17 @@ import org.jspecify.annotations.Nullable;
  * @param stages tiles of keys and values that a block has room for; with more than one the next
  *     ones are under way while one is multiplied. Of wgmma K and V have a stage each
  * @param instruction what multiplies
+ * @param blocks that go from tile to tile of rows, one on each SM, with copies for the next one
+ *     under way; 0 if each tile is a block's
  */
 public record AttentionConfig(
-    int tileRows, int tileKeys, int splits, int threads, int stages, Instruction instruction) {
+    int tileRows,
+    int tileKeys,
+    int splits,
+    int threads,
+    int stages,
+    Instruction instruction,
+    int blocks) {
   /** What multiplies. */
   public enum Instruction {
     /** Warps of 16 rows, of any head and cache; operands are copied by all threads. */
@@ -57,17 +65,22 @@ public record AttentionConfig(
   private static final Pattern TEXT =
       Pattern.compile(
           "rows=(\\d{1,6}) keys=(\\d{1,6}) splits=(\\d{1,6}) threads=(\\d{1,6})"
-              + " stages=(\\d{1,6})( by=wgmma)?");
+              + " stages=(\\d{1,6})( by=wgmma)?( blocks=(\\d{1,6}))?");
 
   /** One by {@code mma.sync}. */
   public AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
-    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA);
+    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA, 0);
   }
 
   /** One by wgmma, a warpgroup for 64 rows. */
   public static AttentionConfig wgmma(int tileRows, int tileKeys, int stages) {
     int threads = GROUP_THREADS * (tileRows / GROUP_ROWS + 1);
-    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA);
+    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0);
+  }
+
+  /** The same by so many blocks. */
+  public AttentionConfig withBlocks(int newBlocks) {
+    return new AttentionConfig(tileRows, tileKeys, splits, threads, stages, instruction, newBlocks);
   }
 
   boolean isForWarpgroups() {
@@ -93,6 +106,7 @@ public record AttentionConfig(
       checkGroups(attention);
       return;
     }
+    require(blocks == 0, "blocks=%d: blocks that go from tile to tile are for by=wgmma", blocks);
     require(
         tileRows >= WARP_ROWS && tileRows <= MOST_ROWS && tileRows % WARP_ROWS == 0,
         "a tile of %d rows is no multiple of 16 up to %d",
@@ -170,7 +184,8 @@ public record AttentionConfig(
             Integer.parseInt(form.group(3)),
             Integer.parseInt(form.group(4)),
             Integer.parseInt(form.group(5)),
-            form.group(6) == null ? Instruction.MMA : Instruction.WGMMA)
+            form.group(6) == null ? Instruction.MMA : Instruction.WGMMA,
+            form.group(8) == null ? 0 : Integer.parseInt(form.group(8)))
         : null;
   }
 
@@ -178,12 +193,13 @@ public record AttentionConfig(
   public String text() {
     return String.format(
         Locale.ROOT,
-        "rows=%d keys=%d splits=%d threads=%d stages=%d%s",
+        "rows=%d keys=%d splits=%d threads=%d stages=%d%s%s",
         tileRows,
         tileKeys,
         splits,
         threads,
         stages,
-        isForWarpgroups() ? " by=wgmma" : "");
+        isForWarpgroups() ? " by=wgmma" : "",
+        blocks == 0 ? "" : " blocks=" + blocks);
   }
 }

@@ -68,7 +68,8 @@ public final class AttentionModel {
     if (config.isForWarpgroups()) {
       // Rows of Q and of the result, tiles of keys or values, two barriers a stage of each ring.
       int bytes = attention.headSize() * attention.type().bytes();
-      return bytes * (2 * config.tileRows() + config.stages() * config.tileKeys())
+      int queries = config.blocks() == 0 ? 1 : 2;
+      return bytes * ((queries + 1) * config.tileRows() + config.stages() * config.tileKeys())
           + 2 * BARRIER
           + Math.ceilDiv(config.stages() * BARRIER_BYTES, BARRIER) * BARRIER
           + config.stages() * BARRIER_BYTES;
@@ -149,7 +150,10 @@ public final class AttentionModel {
         Math.max(bytes / MEMORY, again / (L2 * MEMORY))
             / (device.dramGBs() * 1e9 * balance * reached);
     double step = Math.max(compute, (WAIT_MICROS + compute) / config.stages());
-    double waiting = waves * (steps * step + BLOCK_MICROS) * 1e-6;
+    double waiting =
+        config.blocks() == 0
+            ? waves * (steps * step + BLOCK_MICROS) * 1e-6
+            : (Math.ceil((double) blocks / config.blocks()) * steps * step + BLOCK_MICROS) * 1e-6;
     double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
     double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;
     return new Expected(config, micros, bytes, blocks, resident);

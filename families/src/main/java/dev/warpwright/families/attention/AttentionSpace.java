@@ -2,6 +2,7 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
@@ -89,6 +90,7 @@ public record AttentionSpace(
           AttentionConfig config = AttentionConfig.wgmma(tileRows, tileKeys, ring);
           if (threads.isEmpty() || threads.contains(config.threads())) {
             configs.add(config);
+            configs.add(config.withBlocks(DeviceCatalogue.sms(target)));
           }
         }
       }

@@ -25,15 +25,15 @@ final class WarpgroupTiles {
       """
       primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
           $LENGTHS O: $T[$BH, $R, $D]) [consumers = $CONSUMERS, share = "rows"] {
-        bind x: blockIdx.x in $ACROSS {
-          bind y: blockIdx.y in $ALONG {
+        $BLOCKS
+          {
             let h: i32 = $HEAD
             let m: i32 = $ROWS
             let length: i32 = $LENGTH
             let seen: i32 = $SEEN
             let clear: i32 = $CLEAR
             let tiles: i32 = max(1, (seen + $TN_1) / $TN)
-            pipeline q in 1 [stages = 1] {
+            pipeline q in 1 [stages = $QSTAGES] {
               alloc Qs: $T[$TM, $D] shared
               tile.copy Qs[0 +: $TM, 0 +: $D] <- Q[h, m * $TM +: $TM, 0 +: $D]
               alloc s: f32[$TM, $TN] fragment
@@ -108,6 +108,23 @@ final class WarpgroupTiles {
       }
       """;
 
+  private static final String GRID =
+      """
+      bind x: blockIdx.x in $ACROSS {
+        bind y: blockIdx.y in $ALONG\
+      """;
+
+  /** Copies for the next tile of rows are under way while the last products of one are. */
+  private static final String PERSISTENT =
+      """
+      persistent item in $ACROSS * $ALONG [blocks = $EACH] {
+        let round: i32 = item / $EACH
+        let place: i32 = select((round + $ROUNDS) % 2 == 1, item,
+            round * $EACH + $EACH - 1 - item % $EACH)
+        let x: i32 = place % $ACROSS
+        let y: i32 = place / $ACROSS\
+      """;
+
   /** Of a tile's scores: the rows' maxima, what earlier sums lose by them, weights and sums. */
   private static final String WEIGHTS =
       """
@@ -138,9 +155,17 @@ final class WarpgroupTiles {
     int tiles = attention.rows() / rows;
     int tokens = attention.tokens();
     boolean whole = attention.causal() && tokens % rows == 0;
-    // Rows that see most come first: the last blocks to run should be short ones.
-    holes.put("ACROSS", whole ? attention.heads() * attention.group() : attention.heads());
-    holes.put("ALONG", whole ? tokens / rows : tiles);
+    int across = whole ? attention.heads() * attention.group() : attention.heads();
+    int along = whole ? tokens / rows : tiles;
+    holes.put("ACROSS", across);
+    holes.put("ALONG", along);
+    int blocks = Math.min(config.blocks(), across * along);
+    holes.put("EACH", blocks);
+    // Rows that see most come first: what runs last should be short. Of blocks that persist each
+    // second round goes backwards, the last one, which is not full, forwards.
+    holes.put("ROUNDS", blocks == 0 ? 0 : Math.ceilDiv(across * along, blocks));
+    holes.put("BLOCKS", blocks == 0 ? GRID : PERSISTENT);
+    holes.put("QSTAGES", blocks == 0 ? 1 : 2);
     holes.put("HEAD", whole ? "x / " + attention.group() : "x");
     holes.put(
         "ROWS",

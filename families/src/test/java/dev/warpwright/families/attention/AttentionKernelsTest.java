@@ -111,7 +111,17 @@ class AttentionKernelsTest {
           new Case(
               Attention.of(1, 4, 2, 128, 96, 130, DType.BF16).withCausal(true).withScale(0.5),
               AttentionConfig.wgmma(64, 128, 4),
-              97));
+              97),
+          // Blocks that go from tile to tile, there and back: one has more of them than others.
+          new Case(
+              Attention.of(2, 4, 2, 64, 128, 200, DType.BF16).withCausal(true),
+              AttentionConfig.wgmma(64, 64, 3).withBlocks(3),
+              200,
+              0),
+          new Case(
+              Attention.of(1, 2, 1, 64, 96, 96, DType.F16),
+              AttentionConfig.wgmma(64, 64, 2).withBlocks(2),
+              90));
 
   @SuppressWarnings("unused") // By name.
   private static final List<Case> QUICK = CASES.subList(2, 7);

@@ -49,7 +49,7 @@ final class CopiedStages {
       boolean byThreads = ChooseMovement.isByThreads(copy.attrs());
       async |= ChooseMovement.ASYNC.equals(copy.attrs().getString(ChooseMovement.BY));
       if (byThreads) {
-        own.add(PipeSteps.withoutDelay(copy));
+        own.add(HeldStages.withoutDelay(copy));
       } else {
         bulk.add(copy);
       }

@@ -45,7 +45,7 @@ final class PipeSteps {
 
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
-  private final Set<Pipe> trailing = new HashSet<>();
+  private final HeldStages held;
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
   private record Site(List<Stmt.For> items, Set<Var> conditional) {
@@ -90,7 +90,7 @@ final class PipeSteps {
             default -> {}
           }
         });
-    trailing.addAll(trailing(this.whole));
+    held = HeldStages.of(this.whole, pipes, this::isKnown);
   }
 
   private void number(Pipe pipe, boolean produces) {
@@ -114,7 +114,7 @@ final class PipeSteps {
   }
 
   Stmt lowered() {
-    return around(withoutDelay(stmt(whole, new Site(List.of(), Set.of()))));
+    return around(HeldStages.withoutDelay(stmt(whole, new Site(List.of(), Set.of()))));
   }
 
   /** Inside what the role allocates for all of its items. */
@@ -224,6 +224,11 @@ final class PipeSteps {
     return cursor;
   }
 
+  private boolean isKnown(Pipe pipe) {
+    StageNumbers counted = numbers.get(pipe);
+    return counted != null && counted.known();
+  }
+
   private Expr at(Stmt.Flow site) {
     Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
     return Objects.requireNonNull(numbers.get(pipe)).at(site);
@@ -294,6 +299,14 @@ final class PipeSteps {
     return first;
   }
 
+  private static Expr laterItem(Site site) {
+    Expr later = Exprs.bool(false);
+    for (Stmt.For f : site.items()) {
+      later = Exprs.fold(BinaryOp.OR, later, Exprs.lt(f.min(), f.var()));
+    }
+    return later;
+  }
+
   /** The loop in whose steps products are under way beyond their own one. */
   private record Overlap(Stmt.For loop, int steps) {}
 
@@ -316,13 +329,14 @@ final class PipeSteps {
                     Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
-              if (trailing.contains(consume.pipe())) {
+              if (held.isTrailing(consume.pipe())) {
                 // Its products end behind the next stage's, and so does its stage.
-                Expr later = Exprs.lt(Exprs.i32(0), at(consume));
+                Expr number = isKnown(consume.pipe()) ? at(consume) : null;
+                Expr later = held.isLater(consume, number, laterItem(site));
                 return Stmts.seq(
                     wait,
                     body,
-                    done(isUnderWay(inner) ? 1 : 0),
+                    done(HeldStages.isUnderWay(inner) ? 1 : 0),
                     Stmts.when(later, release(lowered, last)));
               }
               if (overlap != null) {
@@ -385,7 +399,7 @@ final class PipeSteps {
       return CopiedStages.loop(
           f, produce, filled, Objects.requireNonNull(numbers.get(produce.pipe())));
     }
-    Stmt.Flow.Consume consume = overlapping(f);
+    Stmt.Flow.Consume consume = held.overlapping(f);
     LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());
     if (consume == null || lowered == null) {
       return serial(f, stmt(f.body(), site.in(f)));
@@ -406,92 +420,5 @@ final class PipeSteps {
     return f.kind() == ForKind.PERSISTENT
         ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), body)
         : f.withBody(body);
-  }
-
-  /** How long products and copies are under way is said by waits from here on. */
-  static Stmt withoutDelay(Stmt s) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt inner) {
-        return switch (inner) {
-          case Stmt.TileMma m ->
-              new Stmt.TileMma(
-                  m.c(),
-                  m.a(),
-                  m.b(),
-                  m.transposeA(),
-                  m.transposeB(),
-                  m.attrs().without("inflight"));
-          case Stmt.TileCopy c ->
-              new Stmt.TileCopy(c.to(), c.from(), c.attrs().without("inflight"));
-          default -> super.stmt(inner);
-        };
-      }
-    }.stmt(s);
-  }
-
-  /**
-   * The consume that is all of a loop, if its products may be under way in the next step: they are
-   * the only ones that read the stage.
-   */
-  private Stmt.Flow.@Nullable Consume overlapping(Stmt.For f) {
-    List<Stmt> stmts = StageNumbers.flat(f.body());
-    if (stmts.size() != 1
-        || !(stmts.getFirst() instanceof Stmt.Flow.Consume consume)
-        || consume.peek()
-        || consume.pipe().options().hold() != 1
-        || trailing.contains(consume.pipe())
-        || Exprs.isConst(f.extent(), 1)) {
-      return null;
-    }
-    return isUnderWay(consume.body()) && pipes.containsKey(consume.pipe()) ? consume : null;
-  }
-
-  /** Whether nothing is done with a stage but products that may end later. */
-  private static boolean isUnderWay(Stmt body) {
-    List<Stmt> inside = StageNumbers.flat(body);
-    // Stages that only go by are given back at once.
-    return !inside.isEmpty()
-        && inside.stream()
-            .allMatch(
-                s ->
-                    s instanceof Stmt.TileMma mma
-                        && WarpgroupInstruction.isNamedBy(mma)
-                        && mma.attrs().getLong("inflight", 0) == 1);
-  }
-
-  /**
-   * Pipes of which a stage's products, one group, are under way while the next stage's begin, at
-   * sites that are not all of a loop: there a stage is given back at the next site, wherever that
-   * is. The last stage of all is nobody's any more, and stays.
-   */
-  private Set<Pipe> trailing(Stmt whole) {
-    Set<Pipe> loops = new HashSet<>();
-    Set<Pipe> found = new HashSet<>();
-    new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        if (s instanceof Stmt.For f && overlapping(f) != null) {
-          loops.add(Objects.requireNonNull(overlapping(f)).pipe());
-          return s;
-        }
-        if (s instanceof Stmt.Flow.Consume consume
-            && !consume.peek()
-            && consume.pipe().options().hold() == 1
-            && StageNumbers.flat(consume.body()).size() == 1
-            && isUnderWay(consume.body())) {
-          found.add(consume.pipe());
-        }
-        return super.stmt(s);
-      }
-    }.stmt(whole);
-    found.removeAll(loops);
-    found.removeIf(pipe -> !pipes.containsKey(pipe) || !isKnown(pipe));
-    return found;
-  }
-
-  private boolean isKnown(Pipe pipe) {
-    StageNumbers counted = numbers.get(pipe);
-    return counted != null && counted.known();
   }
 }

@@ -135,6 +135,7 @@ public final class AttentionPlan {
         + (a.splits() == b.splits() ? 0 : 1)
         + (a.threads() == b.threads() ? 0 : 1)
         + (a.stages() == b.stages() ? 0 : 1)
-        + (a.instruction() == b.instruction() ? 0 : 1);
+        + (a.instruction() == b.instruction() ? 0 : 1)
+        + (a.blocks() == b.blocks() ? 0 : 1);
   }
 }

@@ -25,7 +25,8 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Its keys, for messages. */
   public static final String KEYS =
-      "B, HQ, HKV, D, T, S, causal, page, dtype, by, rows, keys, splits, threads, stages";
+      "B, HQ, HKV, D, T, S, causal, page, dtype, by, rows, keys, splits, threads, stages,"
+          + " blocks";
 
   /** The keys of a configuration. */
   static final List<String> CHOICES = List.of("rows", "keys", "splits", "threads", "stages");
@@ -61,9 +62,10 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     if (by == Instruction.WGMMA) {
       config =
           AttentionConfig.wgmma(
-              (int) values.number("rows", 1, MOST, GROUP_ROWS),
-              (int) values.number("keys", 1, MOST, GROUP_KEYS),
-              (int) values.number("stages", 1, MOST, GROUP_STAGES));
+                  (int) values.number("rows", 1, MOST, GROUP_ROWS),
+                  (int) values.number("keys", 1, MOST, GROUP_KEYS),
+                  (int) values.number("stages", 1, MOST, GROUP_STAGES))
+              .withBlocks((int) values.number("blocks", 0, MOST, 0));
     } else if (by != null || CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
       config =
           new AttentionConfig(
