@@ -30,8 +30,14 @@ final class BinaryFiles {
     Map<String, byte[]> files = new LinkedHashMap<>();
     files.put(cubin(exported), compiled(exported));
     files.putAll(CudaExport.bytes(texts));
+    return withSample(files, exported);
+  }
+
+  /** Constants, rows and their results; the weights that constants are made of belong to sources. */
+  private static Map<String, byte[]> withSample(Map<String, byte[]> files, Exported exported) {
     if (exported.sample() != null) {
       files.putAll(exported.sample().files());
+      files.remove(SampleFiles.WEIGHTS);
     }
     return files;
   }
@@ -49,11 +55,7 @@ final class BinaryFiles {
         JavaText.className(exported) + ".java",
         JavaText.of(exported, signature, plan, compiled(exported)));
     CudaExport.traces(texts, exported, exported.traces().size() == 1);
-    Map<String, byte[]> files = CudaExport.bytes(texts);
-    if (exported.sample() != null) {
-      files.putAll(exported.sample().files());
-    }
-    return files;
+    return withSample(CudaExport.bytes(texts), exported);
   }
 
   private static byte[] compiled(Exported exported) {
