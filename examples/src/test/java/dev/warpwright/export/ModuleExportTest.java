@@ -121,7 +121,14 @@ final class ModuleExportTest {
       Path to = Files.createDirectories(folder.resolve(model.getKey().replace('/', '-')));
       List<GpuTarget> both = List.of(GpuTarget.SM_80, GpuTarget.SM_90A);
       for (var file :
-          CudaExport.model("net", load(model.getKey()), model.getValue(), both, 32, "A model")
+          CudaExport.model(
+                  "net",
+                  load(model.getKey()),
+                  model.getValue(),
+                  both,
+                  CudaExport.Form.SOURCES,
+                  32,
+                  "A model")
               .entrySet()) {
         Files.write(to.resolve(file.getKey()), file.getValue());
       }
@@ -184,6 +191,7 @@ final class ModuleExportTest {
             Warpwright.load(MODELS.resolve("ffn-swiglu-128-352/model.onnx")),
             Precision.F16,
             List.of(GpuTarget.SM_80, GpuTarget.SM_90A),
+            CudaExport.Form.SOURCES,
             32,
             "A model");
     assertThat(model).containsKeys("constants_sm_80.bin", "constants_sm_90a.bin", "x.bin");
@@ -225,6 +233,7 @@ final class ModuleExportTest {
                     Warpwright.load(MODELS.resolve("digits-relu-128-64/model.onnx")),
                     Precision.F16,
                     List.of(GpuTarget.SM_80, GpuTarget.SM_80),
+                    CudaExport.Form.SOURCES,
                     8,
                     "A model"))
         .isInstanceOf(UserError.class)

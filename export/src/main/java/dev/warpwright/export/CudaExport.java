@@ -1,6 +1,7 @@
 package dev.warpwright.export;
 
 import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
@@ -28,25 +29,49 @@ import org.jspecify.annotations.Nullable;
 public final class CudaExport {
   private CudaExport() {}
 
+  /** What is written. */
+  public enum Form {
+    /** CUDA C++, a host program, a PyTorch operator and build files. */
+    SOURCES,
+    /** Machine code, a manifest in JSON and a loader in C; compiled here. */
+    CUBIN,
+    /** A Java class with machine code in it; compiled here. */
+    JAVA
+  }
+
+  private static Map<String, byte[]> files(Exported exported, Form form) {
+    return switch (form) {
+      case SOURCES -> files(exported);
+      case CUBIN -> BinaryFiles.ofC(exported);
+      case JAVA -> BinaryFiles.ofJava(exported);
+    };
+  }
+
   /**
    * The files of a kernel by name.
    *
    * @param kernel for one shape
    * @param name of the function and the operator, if it is not the kernel's
+   * @param form of what is written
    * @param about what it is, in a few words
    * @param trace the schedule that made it; null for a kernel written by hand
    * @throws dev.warpwright.base.UserError if the host program could not launch it
    */
   public static Map<String, byte[]> kernel(
-      Kernel kernel, @Nullable String name, GpuTarget target, String about, @Nullable Trace trace) {
+      Kernel kernel,
+      @Nullable String name,
+      GpuTarget target,
+      Form form,
+      String about,
+      @Nullable Trace trace) {
     Exported exported = Exported.ofKernel(kernel, target, about, trace);
-    return files(name == null ? exported : exported.with(named(exported.program(), name)));
+    return files(name == null ? exported : exported.with(named(exported.program(), name)), form);
   }
 
   /** The files of a kernel by name, under its own name. */
   public static Map<String, byte[]> kernel(
       Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
-    return kernel(kernel, null, target, about, trace);
+    return kernel(kernel, null, target, Form.SOURCES, about, trace);
   }
 
   /**
@@ -87,7 +112,7 @@ public final class CudaExport {
    * The files of a model for several targets, one of which is found at run time.
    *
    * @param targets in any order; of one it is {@link #model(String, Model, Precision, GpuTarget,
-   *     int, String)}
+   *     int, String)}, and only then in another form than sources
    * @throws dev.warpwright.base.UserError if a target does not have the precision
    */
   public static Map<String, byte[]> model(
@@ -95,10 +120,14 @@ public final class CudaExport {
       Model model,
       Precision precision,
       List<GpuTarget> targets,
+      Form form,
       int rows,
       String about) {
     if (targets.size() == 1) {
-      return model(name, model, precision, targets.getFirst(), rows, about);
+      return files(exported(name, model, precision, targets.getFirst(), rows, about), form);
+    }
+    if (form != Form.SOURCES) {
+      throw new UserError("machine code is for one target; export each into a folder of its own");
     }
     List<Exported> variants =
         targets.stream().map(t -> exported(name, model, precision, t, rows, about)).toList();

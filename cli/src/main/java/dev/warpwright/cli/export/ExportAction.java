@@ -80,7 +80,7 @@ public final class ExportAction implements Action<ExportRequest> {
   private static Map<String, byte[]> files(
       ExportRequest request, List<GpuTarget> targets, Progress progress) {
     if (request.what().equals("gemm")) {
-      return GemmExport.files(request.values(), targets, request.name(), progress);
+      return GemmExport.files(request, targets, progress);
     }
     if (!request.what().startsWith(LADDER) && !request.what().endsWith(".kernel")) {
       return model(request, targets);
@@ -108,6 +108,7 @@ public final class ExportAction implements Action<ExportRequest> {
           gemm.kernel(),
           request.name(),
           target,
+          request.form(),
           String.format(
               Locale.ROOT,
               "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the"
@@ -125,6 +126,7 @@ public final class ExportAction implements Action<ExportRequest> {
         Ladder.kernel(rung, m, n, k),
         request.name(),
         target,
+        request.form(),
         String.format(
             Locale.ROOT,
             "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder",
@@ -157,6 +159,7 @@ public final class ExportAction implements Action<ExportRequest> {
         model,
         precision,
         targets,
+        request.form(),
         request.rows(),
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
   }
@@ -184,6 +187,7 @@ public final class ExportAction implements Action<ExportRequest> {
         new Model(task.graph()),
         task.precision(),
         targets,
+        request.form(),
         task.rows(),
         task.text());
   }
@@ -206,6 +210,11 @@ public final class ExportAction implements Action<ExportRequest> {
       throw new UserError(request.what() + ": the kernel is for the CPU, not for a GPU");
     }
     return CudaExport.kernel(
-        kernel, request.name(), target, "Kernel " + kernel.name() + " of " + name, null);
+        kernel,
+        request.name(),
+        target,
+        request.form(),
+        "Kernel " + kernel.name() + " of " + name,
+        null);
   }
 }

@@ -8,6 +8,7 @@ import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.export.CudaExport;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,8 +80,34 @@ public final class ExportCommand extends Command {
       description = "Replace files in DIR that no export wrote, or that were changed since.")
   boolean force;
 
+  @Option(
+      names = "--cubin",
+      description =
+          "Machine code in place of sources, with a manifest in JSON and a loader in C of one"
+              + " header; it is compiled here.")
+  boolean cubin;
+
+  @Option(
+      names = "--java",
+      description =
+          "A Java class with machine code in it and a method that launches it; it needs"
+              + " warpwright-runtime only.")
+  boolean java;
+
   public ExportCommand(Action<ExportRequest> action) {
     this.action = action;
+  }
+
+  private CudaExport.Form form() {
+    if (cubin && java) {
+      throw new UserError("--cubin or --java, not both; export into two folders");
+    }
+    if ((cubin || java) && targets.size() > 1) {
+      throw new UserError(
+          (cubin ? "--cubin" : "--java")
+              + ": machine code is for one --target; export each into a folder of its own");
+    }
+    return cubin ? CudaExport.Form.CUBIN : java ? CudaExport.Form.JAVA : CudaExport.Form.SOURCES;
   }
 
   @Override
@@ -102,6 +129,7 @@ public final class ExportCommand extends Command {
             network.architecture(),
             rows,
             name,
+            form(),
             force),
         progress);
   }

@@ -2,6 +2,7 @@ package dev.warpwright.cli.export;
 
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.export.CudaExport;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param rows that a model is compiled for, at least 1
  * @param name of the function, the operator and the project; null for one made of what it is
+ * @param form sources, machine code with a loader in C, or a Java class
  * @param force whether files in the folder that no export wrote are replaced
  */
 record ExportRequest(
@@ -30,6 +32,7 @@ record ExportRequest(
     @Nullable Architecture arch,
     int rows,
     @Nullable String name,
+    CudaExport.Form form,
     boolean force) {
   ExportRequest {
     targets = List.copyOf(targets);

@@ -25,7 +25,9 @@ final class GemmExport {
   private GemmExport() {}
 
   static Map<String, byte[]> files(
-      KeyValues values, List<GpuTarget> targets, @Nullable String name, Progress progress) {
+      ExportRequest request, List<GpuTarget> targets, Progress progress) {
+    KeyValues values = request.values();
+    String name = request.name();
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);
     if (workload.batch().isGrouped()) {
@@ -50,7 +52,7 @@ final class GemmExport {
     }
     GpuTarget target = targets.getFirst();
     try (GemmKernels kernels = kernels(target)) {
-      return files(workload, target, kernels.require(workload), name, progress);
+      return files(workload, target, kernels.require(workload), name, request.form(), progress);
     }
   }
 
@@ -67,6 +69,7 @@ final class GemmExport {
       GpuTarget target,
       GemmKernels.Found found,
       @Nullable String name,
+      CudaExport.Form form,
       Progress progress) {
     String origin = origin(found);
     Map<String, byte[]> files =
@@ -74,6 +77,7 @@ final class GemmExport {
             found.gemm().kernel(),
             name,
             target,
+            form,
             about(workload) + "; " + origin,
             found.gemm().trace());
     progress.say("the kernel is " + origin);

@@ -10,6 +10,7 @@ import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.export.CudaExport;
 import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.KernelCheck;
@@ -138,7 +139,8 @@ public final class ShapesAction implements Action<ShapesRequest> {
     try {
       GemmKernels.Found found = products.require(shape.workload());
       Map<String, byte[]> files =
-          GemmExport.files(shape.workload(), target, found, null, line -> {});
+          GemmExport.files(
+              shape.workload(), target, found, null, CudaExport.Form.SOURCES, line -> {});
       if (!files.containsKey("kernel.cuh")) {
         failure = "the export has no kernel";
       } else if (check.isUnseen()) {
