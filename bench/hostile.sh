@@ -3,7 +3,7 @@
 # within 20 s, with an exit code of the contract, one line at most of an error, no trace, and no file where none should be.
 # What breaks that is kept under cli/build/hostile/findings with its files, its arguments (FOLDER stands for theirs) and what
 # was wrong; then the exit code is 1. A kind and a seed make the same input again: hostile.sh 60 kernels 1234 1.
-# Usage: hostile.sh SECONDS [KIND|all [SEED [COUNT]]]   SECONDS for each kind; kinds: models kernels orders databases commands
+# Usage: hostile.sh SECONDS [KIND|all [SEED [COUNT]]]   at most SECONDS and COUNT inputs of each kind; kinds: models kernels orders databases commands
 #        surroundings. In the environment: PROCESSES=N (1): so many at once, each with COUNT seeds of its own.
 #        Without Maven: CLASSES=FOLDER holds compiled classes (main/, test/) and lib/*.jar, JAVA=…/bin/java runs them, no
 #        compiler is needed; OUT=FOLDER takes findings and logs. "hostile.sh pack FOLDER" makes such a folder out of a build.

@@ -73,6 +73,7 @@ public final class GemmExplain {
     List<Candidate> candidates = new ArrayList<>(List.of(kernel));
     variants.forEach(
         variant -> Optional.ofNullable(variant.candidate()).ifPresent(candidates::add));
+    progress.accept("compiling their kernels");
     facts.compile(candidates);
     Time best = times.getFirst();
     List<Row> rows = new ArrayList<>();

@@ -39,6 +39,9 @@ final class KernelFacts {
   private final GemmWorkload workload;
   private final DeviceModel model;
 
+  /** The kernels of candidates, which take a while to make. */
+  private final Map<Point, BoundKernel> made = new HashMap<>();
+
   /** What each kernel uses, by its text. */
   private final Map<String, ResourceUsage> compiled = new HashMap<>();
 
@@ -59,7 +62,7 @@ final class KernelFacts {
     Map<String, Kernel> kernels = new LinkedHashMap<>();
     for (Candidate candidate : candidates) {
       try {
-        Kernel kernel = BoundKernel.of(candidate.kernel().get(), candidate.values()).kernel();
+        Kernel kernel = bound(candidate).kernel();
         kernels.putIfAbsent(CudaPrinter.print(kernel, model.target()), kernel);
       } catch (RuntimeException e) {
         // A point that turns out to have no kernel: whoever asks for its facts is told.
@@ -90,8 +93,7 @@ final class KernelFacts {
    * @throws dev.warpwright.tune.space.Rejected if its kernel turns out to be impossible
    */
   Explanation.Facts of(Candidate candidate) {
-    BoundKernel bound = BoundKernel.of(candidate.kernel().get(), candidate.values());
-    Kernel kernel = bound.kernel();
+    Kernel kernel = bound(candidate).kernel();
     String source = CudaPrinter.print(kernel, model.target());
     Optional<ResourceUsage> usage = usage(kernel, source);
     @Nullable Shape shape = Shape.of(candidate.point());
@@ -104,6 +106,15 @@ final class KernelFacts {
         KernelResources.of(kernel).sharedBytes(),
         usage.map(u -> u.spillStores() + u.spillLoads()).orElse(null),
         SourceHash.of(source));
+  }
+
+  private BoundKernel bound(Candidate candidate) {
+    BoundKernel bound = made.get(candidate.point());
+    if (bound == null) {
+      bound = BoundKernel.of(candidate.kernel().get(), candidate.values());
+      made.put(candidate.point(), bound);
+    }
+    return bound;
   }
 
   /** Tiles, as the decisions of the families name them. */

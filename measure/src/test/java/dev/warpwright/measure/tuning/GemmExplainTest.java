@@ -2,6 +2,7 @@ package dev.warpwright.measure.tuning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.type.DType;
@@ -88,6 +89,14 @@ final class GemmExplainTest {
         }
         default -> {}
       }
+    }
+    if (CudaCompilers.system().isPresent()) {
+      // Compiled in one call, each under its own name.
+      assertThat(told.rows())
+          .extracting(Explanation.Row::facts)
+          .filteredOn(Objects::nonNull)
+          .hasSizeGreaterThan(2)
+          .allSatisfy(known -> assertThat(Objects.requireNonNull(known).registers()).isPositive());
     }
     Explanation.Facts facts = Objects.requireNonNull(told.winner().facts());
     assertThat(facts.dramBytes()).isEqualTo(2.0 * (2 * 512 * 256 + 512 * 512));
