@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.lower.flow.Lowering;
@@ -13,6 +14,7 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +97,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       Attempt attempt = make(in, tiling);
       if (attempt.program() == null) {
         refusal = attempt.why();
-      } else if (attempts.fast().test(attempt.program().kernels().getFirst().kernel())) {
+      } else if (isFast(attempt.program(), attempts)) {
         return attempt;
       } else {
         first = first == null ? attempt : first;
@@ -104,7 +106,29 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         }
       }
     }
-    return first != null ? first : Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
+    return first != null
+        ? instead(in, attempts).orElse(first)
+        : Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
+  }
+
+  /** What is fast where all that were tried are not; empty if nothing is. */
+  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts) {
+    return Optional.empty();
+  }
+
+  /** The first of the sizes to measure whose kernel is fast. */
+  final Optional<Attempt> fast(FusionInput in, FusionAttempts attempts) {
+    for (T tiling : measured(in)) {
+      Attempt attempt = make(in, tiling);
+      if (attempt.program() != null && isFast(attempt.program(), attempts)) {
+        return Optional.of(attempt);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isFast(CompiledProgram program, FusionAttempts attempts) {
+    return attempts.fast().test(program.kernels().getFirst().kernel());
   }
 
   @Override

@@ -9,6 +9,7 @@ import static dev.warpwright.workload.Precision.TF32;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
@@ -50,6 +51,17 @@ final class FusionRulesTest {
       assertThat(few).isLessThan(5);
       // 256 MiB from and to memory.
       assertThat(many).isBetween(55.0, 80.0);
+    }
+
+    /** Where none of their kernels compiles to what it is meant to be, warps carry rows. */
+    @Test
+    void leaveToWarpsWhatIsSlow() {
+      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
+      FusionAttempts byWarps =
+          new FusionAttempts(null, kernel -> !IrPrinter.text(kernel).contains("wgmma."));
+      assertThat(rule.apply(in, byWarps).why()).contains("warps holds activations of 32 rows");
+      FusionAttempts none = new FusionAttempts(null, kernel -> false);
+      assertThat(rule.apply(in, none).why()).contains("warpgroups holds activations");
     }
 
     @Test

@@ -38,7 +38,7 @@ final class NetworkCandidates {
   /** The strategy of all networks before there were others. */
   static final String OLD = "shared chaining";
 
-  /** Kernels that are compiled to find one without spills. */
+  /** Kernels of a kind that are compiled to find one without spills. */
   private static final int MOST_TRIED = 4;
 
   private final NetworkTask task;
@@ -171,7 +171,7 @@ final class NetworkCandidates {
    */
   private Optional<Made> first() {
     Optional<Made> slow = Optional.empty();
-    int tried = 0;
+    Map<String, Integer> tried = new HashMap<>();
     for (Alternative alternative : alternatives) {
       boolean old = alternative.name().equals(OLD);
       boolean layers = NetworkCompiler.isPerLayer(alternative.name());
@@ -179,8 +179,12 @@ final class NetworkCandidates {
       if (layers && alternative != alternatives.getFirst()) {
         continue;
       }
-      if (slow.isPresent() && (old || tried == MOST_TRIED)) {
+      if (slow.isPresent() && old) {
         break;
+      }
+      String kind = kind(alternative.name());
+      if (tried.getOrDefault(kind, 0) == MOST_TRIED) {
+        continue;
       }
       Optional<Made> made = make(alternative);
       if (made.isPresent()) {
@@ -189,10 +193,16 @@ final class NetworkCandidates {
           return made;
         }
         slow = slow.isPresent() ? slow : made;
-        tried++;
+        tried.merge(kind, 1, Integer::sum);
       }
     }
     return slow;
+  }
+
+  /** By warpgroups or by warps: where the first of one spill, others of the same do, too. */
+  private static String kind(String name) {
+    int sizes = name.indexOf('=');
+    return sizes < 0 ? name : name.substring(0, sizes);
   }
 
   private boolean isFast(Made made) {

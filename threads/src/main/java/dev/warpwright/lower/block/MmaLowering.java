@@ -359,7 +359,7 @@ final class MmaLowering {
   }
 
   /** The columns of odd rows backwards: where one row ends, the next has the operand at hand. */
-  static Expr toAndFro(Expr row, Expr column, long columns) {
+  private static Expr toAndFro(Expr row, Expr column, long columns) {
     Expr back = Exprs.eq(Exprs.mod(row, 2), Exprs.i32(1));
     return Exprs.select(back, Exprs.sub(Exprs.i32(columns - 1), column), column);
   }
