@@ -8,34 +8,60 @@ import java.util.List;
 
 /**
  * What is expected of an attention's configurations before anything runs: from bytes, operations,
- * and the steps that a block makes one after the other. Its constants are estimates: no measurement
- * is behind them yet.
+ * and the steps that a block makes one after the other. By {@code mma.sync} a step takes what its
+ * products, its copies' way from memory and its share of the memory's rate take, the longest of
+ * them counting most; fitted to 225 times of three decodes on an H200, of which the logarithms
+ * deviate by 0.09. By wgmma steps are fitted to 11 times of one prefill there.
  */
 public final class AttentionModel {
+  /** A step of a block with 16 rows for each warp and heads of 128: its softmax and barriers. */
+  private static final double STEP_MICROS = 0.27;
+
+  /** Each key of it. */
+  private static final double KEY_MICROS = 0.02;
+
+  /** With more keys than these in a tile, registers are so few that less is done at a time. */
+  private static final int FEW_KEYS = 32;
+
+  private static final double MANY_KEYS = 1.25;
+  private static final int HEAD = 128;
+
   /** From asking for a tile of keys and values until it is there. */
-  private static final double WAIT_MICROS = 1;
+  private static final double WAIT_MICROS = 0.65;
 
-  /** Scores, weights and sums of a tile of 64 keys, and its barriers. */
-  private static final double STEP_MICROS = 0.6;
+  /** How much more the longest of what overlaps counts than the others. */
+  private static final double NORM = 5.3;
 
-  private static final int STEP_KEYS = 64;
-
-  /** Of a tile by wgmma, what is beside its products. */
-  private static final double GROUPS_STEP_MICROS = 0.1;
+  /** How much longer a step takes each time that threads which only copy double its block. */
+  private static final double ONLY_COPYING = 0.04;
 
   /** A block's beginning and end. */
-  private static final double BLOCK_MICROS = 1.5;
+  private static final double BLOCK_MICROS = 0.8;
 
-  /** What a launch takes within a graph. */
-  private static final double LAUNCH_MICROS = 2;
+  /** What a launch takes within a graph, beside its blocks. */
+  private static final double LAUNCH_MICROS = 0.4;
+
+  /** What the launch that combines adds, and each part. */
+  private static final double COMBINE_MICROS = 1.9;
+
+  private static final double PART_MICROS = 0.05;
 
   /** Shares of their peaks that memory and mma.sync reach. */
-  private static final double MEMORY = 0.85;
+  private static final double MEMORY = 0.84;
 
   private static final double MATH = 0.35;
 
-  /** The same of wgmma. */
-  private static final double GROUPS_MATH = 0.6;
+  /** Of wgmma: what products reach, what is beside them in a step, and a block's two ends. */
+  private static final double GROUPS_MATH = 0.69;
+
+  private static final double GROUPS_STEP_MICROS = 0.145;
+  private static final double GROUPS_BLOCK_MICROS = 2.5;
+
+  /** With two stages each copy is waited for. */
+  private static final double GROUPS_TWO_STAGES = 1.25;
+
+  /** A warpgroup alone leaves tensor cores idle during its softmax; not measured. */
+  private static final double ONE_GROUP = 1.4;
 
   private static final int BARRIER_BYTES = 8;
 
@@ -59,9 +85,6 @@ public final class AttentionModel {
    */
   public record Expected(
       AttentionConfig config, double micros, double bytes, long blocks, int resident) {}
-
-  /** How much faster than device memory keys come from L2, which other blocks have read. */
-  private static final double L2 = 2;
 
   /** Bytes of shared memory of a block: rows an odd number of 16 bytes apart. */
   static int sharedBytes(Attention attention, AttentionConfig config) {
@@ -94,8 +117,6 @@ public final class AttentionModel {
 
   /** The time on a device of which all entries are full. */
   public static Expected predict(Attention attention, AttentionConfig config, DeviceModel device) {
-    boolean groups = config.isForWarpgroups();
-    double entries = attention.heads();
     int tiles = Math.ceilDiv(attention.rows(), config.tileRows());
     long blocks = (long) tiles * attention.heads() * config.splits();
     int resident =
@@ -107,63 +128,95 @@ public final class AttentionModel {
                     config.threads(),
                     Math.min(255, registers(attention, config)),
                     sharedBytes(attention, config)));
-    // Of causal rows about half the keys are not looked at, where there are as many as keys.
-    double share =
-        attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
-    double steps =
-        Math.ceil(share * Math.ceilDiv(attention.keys(), config.tileKeys()) / config.splits());
-    double waves = Math.ceil((double) blocks / ((double) resident * device.sms()));
     double partial =
         config.splits() == 1
             ? 0
-            : 2.0 * config.splits() * entries * attention.rows() * (attention.headSize() + 2) * 4;
+            : 2.0
+                * config.splits()
+                * attention.heads()
+                * attention.rows()
+                * (attention.headSize() + 2)
+                * 4;
     double bytes = attention.bytes() + partial;
-    double rows = (double) tiles * config.tileRows();
+    // Of causal rows about half the keys are not looked at, where there are as many as keys.
+    double share =
+        attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
+    int ofEntry = Math.ceilDiv(attention.keys(), config.tileKeys());
+    double micros =
+        config.isForWarpgroups()
+            ? groups(attention, config, device, Math.max(1, share * ofEntry), blocks, resident)
+            : warps(attention, config, device, share, ofEntry, tiles, resident);
+    double memory = bytes / (MEMORY * device.dramGBs() * 1e3);
     double math =
-        4
-            * entries
-            * rows
-            * attention.headSize()
-            * attention.keys()
-            * share
-            / (attention.precision().peak(device) * (groups ? GROUPS_MATH : MATH));
-    // Each tile of rows reads its keys again.
-    double again =
-        2.0
-            * tiles
-            * entries
-            * attention.keys()
-            * share
-            * attention.headSize()
-            * attention.type().bytes();
-    // An SM with more blocks than others is the last, and one without any asks for nothing.
-    double balance = blocks / (device.sms() * Math.ceil((double) blocks / device.sms()));
-    double ofTile = 1e6 * math * device.sms() / (blocks * steps);
-    double compute =
-        groups
-            ? ofTile + GROUPS_STEP_MICROS
-            : STEP_MICROS * (1 + (double) config.tileKeys() / STEP_KEYS) / 2;
-    double wanted = device.dramGBs() * 1e9 / device.sms() * WAIT_MICROS * 1e-6;
-    double together = Math.min(resident, Math.ceil((double) blocks / device.sms()));
-    double reached = Math.min(1, together * underWay(attention, config, compute) / wanted);
-    double memory =
-        Math.max(bytes / MEMORY, again / (L2 * MEMORY))
-            / (device.dramGBs() * 1e9 * balance * reached);
-    double step = Math.max(compute, (WAIT_MICROS + compute) / config.stages());
-    double waiting =
-        config.blocks() == 0
-            ? waves * (steps * step + BLOCK_MICROS) * 1e-6
-            : (Math.ceil((double) blocks / config.blocks()) * steps * step + BLOCK_MICROS) * 1e-6;
-    double launches = (config.splits() == 1 ? 1 : 2) * LAUNCH_MICROS;
-    double micros = Math.max(waiting, Math.max(math, memory)) * 1e6 + launches;
-    return new Expected(config, micros, bytes, blocks, resident);
+        attention.flops()
+            / (attention.precision().peak(device) * 1e-6)
+            / (config.isForWarpgroups() ? GROUPS_MATH : MATH);
+    double combine = config.splits() == 1 ? 0 : COMBINE_MICROS + PART_MICROS * config.splits();
+    return new Expected(
+        config,
+        Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS,
+        bytes,
+        blocks,
+        resident);
   }
 
-  /** Bytes that a block has under way, on average. */
-  private static double underWay(Attention attention, AttentionConfig config, double compute) {
-    double tile = 2.0 * config.tileKeys() * attention.headSize() * attention.type().bytes();
-    double full = WAIT_MICROS / (WAIT_MICROS + compute);
-    return tile * (config.stages() == 1 ? full : config.stages() - 1);
+  /** Of warps: waves of blocks, each as long as its steps; blocks on an SM share its bandwidth. */
+  private static double warps(
+      Attention attention,
+      AttentionConfig config,
+      DeviceModel device,
+      double share,
+      int ofEntry,
+      int tiles,
+      int resident) {
+    double head = (double) attention.headSize() / HEAD;
+    double keys = config.tileKeys() * (config.tileKeys() > FEW_KEYS ? MANY_KEYS : 1);
+    double products = STEP_MICROS + KEY_MICROS * keys * head;
+    double tile =
+        2.0
+            * config.tileKeys()
+            * attention.headSize()
+            * attention.type().bytes()
+            / (MEMORY * device.dramGBs() * 1e3 / device.sms());
+    double copying = config.threads() / (32.0 * config.warps());
+    double slower = 1 + ONLY_COPYING * Math.log(copying) / Math.log(2);
+    int each = Math.ceilDiv(ofEntry, config.splits());
+    // Parts of whole tiles: the last ones may have nothing to do.
+    long left = (long) tiles * attention.heads() * Math.ceilDiv(ofEntry, each);
+    double micros = 0;
+    while (left > 0) {
+      long now = Math.min(left, (long) resident * device.sms());
+      double arrives = tile * Math.ceilDiv(now, device.sms());
+      double step =
+          config.stages() == 1
+              ? products + Math.max(arrives, WAIT_MICROS)
+              : Math.pow(
+                  Math.pow(products, NORM)
+                      + Math.pow(arrives, NORM)
+                      + Math.pow(WAIT_MICROS / (config.stages() - 1), NORM),
+                  1 / NORM);
+      micros += Math.max(1, each * share) * step * slower + BLOCK_MICROS;
+      left -= now;
+    }
+    return micros;
+  }
+
+  /** Of warpgroups: an SM's blocks one after the other, the long ones first. */
+  private static double groups(
+      Attention attention,
+      AttentionConfig config,
+      DeviceModel device,
+      double steps,
+      long blocks,
+      int resident) {
+    double rate = attention.precision().peak(device) / device.sms() * GROUPS_MATH * 1e-6;
+    double flops = 4.0 * config.tileRows() * config.tileKeys() * attention.headSize();
+    double step = flops / rate + GROUPS_STEP_MICROS;
+    step *= config.stages() == 2 ? GROUPS_TWO_STAGES : 1;
+    step *= config.tileRows() == AttentionConfig.GROUP_ROWS ? ONE_GROUP / resident : 1;
+    double ofSm = Math.max(1, (double) blocks / device.sms());
+    // Blocks that persist were not measured; nobody should take them untold.
+    return ofSm * (steps * step + GROUPS_BLOCK_MICROS);
   }
 
   /**
