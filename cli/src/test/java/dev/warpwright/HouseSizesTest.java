@@ -22,9 +22,6 @@ final class HouseSizesTest {
   /** One file a primitive is what that package is for. */
   private static final Set<String> LARGE_PACKAGES = Set.of("dev.warpwright.schedule.primitive");
 
-  /** Being divided elsewhere. */
-  private static final Set<String> LARGE_FILES = Set.of("SimtGemm.java", "PipeSteps.java");
-
   private static final Pattern MODULE = Pattern.compile("<module>(\\w+)</module>");
 
   @Test
@@ -63,9 +60,7 @@ final class HouseSizesTest {
     var lines = new TreeMap<String, Integer>();
     for (String module : modules()) {
       for (Path file : javaFiles(Path.of("..", module, "src", "main", "java"))) {
-        if (!LARGE_FILES.contains(file.getFileName().toString())) {
-          lines.put(file.toString(), Files.readAllLines(file).size());
-        }
+        lines.put(file.toString(), Files.readAllLines(file).size());
       }
     }
     assertThat(lines).hasSizeGreaterThan(1000);

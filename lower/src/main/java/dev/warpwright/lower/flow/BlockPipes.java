@@ -17,6 +17,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.grid.ItemBarriers;
 import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.StageOfRing;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;

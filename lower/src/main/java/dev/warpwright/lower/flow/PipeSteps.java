@@ -22,6 +22,7 @@ import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.grid.FusedGemms;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.CountedLoops;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;

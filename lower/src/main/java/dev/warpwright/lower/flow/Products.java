@@ -17,6 +17,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.FoldedFills;
 import dev.warpwright.target.intrinsic.WgmmaGemm;
 import java.util.List;
 import java.util.Locale;

@@ -29,6 +29,7 @@ import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.item.ResultTile;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.FoldedFills;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.flow;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Which fills of accumulators with zero need not happen, because the first product into them
  * overwrites: what follows is a product, or a loop that begins with one in its first iteration.
  */
-final class FoldedFills {
+public final class FoldedFills {
   /** Of a product, the loops in whose first iterations its accumulators hold nothing yet. */
   private final Map<Stmt, List<Stmt.For>> first = new IdentityHashMap<>();
 
@@ -32,7 +32,12 @@ final class FoldedFills {
     this.bounds = bounds;
   }
 
-  static FoldedFills of(Stmt body, Bounds bounds) {
+  /**
+   * Those of what a role or a block does.
+   *
+   * @param bounds of its variables, by which it is known that a loop runs at all
+   */
+  public static FoldedFills of(Stmt body, Bounds bounds) {
     FoldedFills fills = new FoldedFills(bounds);
     Walk.statements(
         body,
@@ -45,7 +50,7 @@ final class FoldedFills {
   }
 
   /** Whether a fill is part of a product. */
-  boolean isFolded(Stmt.TileFill fill) {
+  public boolean isFolded(Stmt.TileFill fill) {
     return folded.containsKey(fill);
   }
 
@@ -53,7 +58,7 @@ final class FoldedFills {
    * Something that is zero exactly where a product overwrites, and else positive; null if it never
    * does.
    */
-  @Nullable Expr later(Stmt.TileMma mma) {
+  public @Nullable Expr later(Stmt.TileMma mma) {
     List<Stmt.For> loops = first.get(mma);
     if (loops == null) {
       return null;
@@ -113,7 +118,8 @@ final class FoldedFills {
     };
   }
 
-  static boolean touches(Stmt s, Buffer buffer) {
+  /** Whether a statement reads or writes a buffer. */
+  public static boolean touches(Stmt s, Buffer buffer) {
     Leaves leaves = Leaves.of(s);
     return leaves.reads().contains(buffer)
         || leaves.writes().contains(buffer)

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.flow;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Exchanges a stage's tiles for those of the ring, which count the stages first. */
-final class StageOfRing extends Rewriter {
+public final class StageOfRing extends Rewriter {
   private final Map<Buffer, Buffer> rings;
   private final @Nullable Expr stage;
 
@@ -22,7 +22,7 @@ final class StageOfRing extends Rewriter {
    * @param rings by tile, all stages of it
    * @param stage at hand; null of slices that say themselves which they are
    */
-  StageOfRing(Map<Buffer, Buffer> rings, @Nullable Expr stage) {
+  public StageOfRing(Map<Buffer, Buffer> rings, @Nullable Expr stage) {
     this.rings = rings;
     this.stage = stage;
   }

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.flow;
+package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -13,7 +13,6 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.grid.TicketLoops;
-import dev.warpwright.lower.tile.DistributeWork;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,10 +20,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loops whose steps fill or read stages, as {@link PipeSteps} numbers them: each begins with 0, and
- * what was before it is known, or counted where items are drawn.
+ * Loops whose steps fill or read stages, as {@code LowerPipes} numbers them: each begins with 0,
+ * and what was before it is known, or counted where items are drawn.
  */
-final class CountedLoops {
+public final class CountedLoops {
   private static final List<Expr> ZERO = List.of(Exprs.i32(0));
 
   /** Of loops that count on over all items, what they began with. */
@@ -35,22 +34,23 @@ final class CountedLoops {
 
   private final Stmt counted;
 
-  CountedLoops(Stmt whole) {
+  /** The loops of all that a role or a block does. */
+  public CountedLoops(Stmt whole) {
     this.counted = new OverDrawnItems().stmt(fromZero(whole));
   }
 
   /** All of them. */
-  Stmt counted() {
+  public Stmt counted() {
     return counted;
   }
 
   /** By loop, how many steps were before it; nothing of loops that are all there is. */
-  Map<Stmt, Expr> before() {
+  public Map<Stmt, Expr> before() {
     return before;
   }
 
   /** Inside the counters that it needs. */
-  Stmt around(Stmt s) {
+  public Stmt around(Stmt s) {
     Stmt body = s;
     for (Buffer count : done.values()) {
       body = new Stmt.Alloc(count, Stmts.seq(new Stmt.Store(count, ZERO, Exprs.i32(0)), body));
@@ -107,7 +107,7 @@ final class CountedLoops {
 
     /** The pipe of which each step of a loop fills or reads one stage; null for none. */
     private @Nullable Pipe ofEachStep(Stmt.For f) {
-      List<Stmt> steps = StageNumbers.flat(f.body());
+      List<Stmt> steps = TileFacts.flat(f.body());
       return steps.size() != 1
           ? null
           : switch (steps.getFirst()) {
