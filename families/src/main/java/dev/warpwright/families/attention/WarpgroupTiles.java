@@ -46,6 +46,7 @@ final class WarpgroupTiles {
               tile.fill o[0 +: $TM, 0 +: $D] = 0.0f32
               tile.fill top[0 +: $TM] = $LEAST
               tile.fill sum[0 +: $TM] = 0.0f32
+              let last: i32 = $LAST
               tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
               pipeline k in 1 [stages = $STAGES, hold = 1] {
                 alloc Ks: $T[$TN, $D] shared
@@ -140,7 +141,6 @@ final class WarpgroupTiles {
   private static final String ALL_TILES =
       """
       let tiles: i32 = max(1, (seen + $TN_1) / $TN)
-      let last: i32 = seen - $TN
       """;
 
   /** A part's tiles; of an empty one the same. */
@@ -150,7 +150,6 @@ final class WarpgroupTiles {
       let each: i32 = (all + $SPLITS_1) / $SPLITS
       let begin: i32 = part * each
       let tiles: i32 = max(1, min(each, all - begin))
-      let last: i32 = select(begin < all, seen - $TN - begin * $TN, -$TN)
       """;
 
   /** Copies for the next tile of rows are under way while the last products of one are. */
@@ -224,6 +223,7 @@ final class WarpgroupTiles {
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("TILES", parts ? PART_TILES : ALL_TILES);
+    holes.put("LAST", parts ? "select(begin < all, seen - $TN - begin * $TN, -$TN)" : "seen - $TN");
     holes.put("END", parts ? PARTIAL : WHOLE);
     holes.put("RESULTS", parts ? AttentionTiles.PARTS : "O: $T[$BH, $R, $D]");
     holes.put("WEIGHTS", WEIGHTS);
