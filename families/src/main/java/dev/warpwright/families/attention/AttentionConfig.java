@@ -78,6 +78,11 @@ public record AttentionConfig(
     return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0);
   }
 
+  /** The same with keys in so many parts. */
+  public AttentionConfig withSplits(int newSplits) {
+    return new AttentionConfig(tileRows, tileKeys, newSplits, threads, stages, instruction, blocks);
+  }
+
   /** The same by so many blocks. */
   public AttentionConfig withBlocks(int newBlocks) {
     return new AttentionConfig(tileRows, tileKeys, splits, threads, stages, instruction, newBlocks);
@@ -140,11 +145,6 @@ public record AttentionConfig(
         tileRows,
         MOST_GROUP_ROWS);
     require(
-        attention.rows() % tileRows == 0,
-        "%d rows of queries are no tiles of %d, which by=wgmma takes",
-        attention.rows(),
-        tileRows);
-    require(
         tileKeys % GROUP_KEYS == 0 && tileKeys >= GROUP_KEYS && tileKeys <= MOST_KEYS,
         "a tile of %d keys is no multiple of 32 up to %d, which by=wgmma takes",
         tileKeys,
@@ -154,7 +154,12 @@ public record AttentionConfig(
         "by=wgmma takes heads of 64 or 128, not %d",
         attention.headSize());
     require(!attention.isPaged(), "by=wgmma takes no pages");
-    require(splits == 1, "by=wgmma takes splits=1, not %d", splits);
+    require(splits >= 1 && splits <= MOST_SPLITS, "%d splits are not 1 to %d", splits, MOST_SPLITS);
+    require(
+        blocks == 0 || splits == 1,
+        "splits=%d blocks=%d: blocks that go from tile to tile have all keys",
+        splits,
+        blocks);
     require(
         threads == GROUP_THREADS * (tileRows / GROUP_ROWS + 1),
         "by=wgmma has %d threads for %d rows, not %d",

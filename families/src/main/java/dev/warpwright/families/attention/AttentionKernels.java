@@ -86,16 +86,15 @@ public record AttentionKernels(
             + attention.type().text()
             + (attention.causal() ? "_causal" : "")
             + (attention.isPaged() ? "_paged" : "");
-    if (config.isForWarpgroups()) {
-      PrimFunc groups = WarpgroupTiles.program(name + "_groups", attention, config, full);
-      Kernel kernel = Lowering.lower(groups, target, listener);
-      return new AttentionKernels(attention, config, target, List.of(groups), List.of(kernel));
-    }
     AttentionTiles all = new AttentionTiles(attention, config, full);
     boolean early = target.hasHopper();
+    String partial = config.splits() == 1 ? "" : "_part";
+    PrimFunc part =
+        config.isForWarpgroups()
+            ? WarpgroupTiles.program(name + "_groups" + partial, attention, config, full)
+            : all.part(name + partial, early);
     List<PrimFunc> programs = new ArrayList<>();
     List<Kernel> kernels = new ArrayList<>();
-    PrimFunc part = all.part(config.splits() == 1 ? name : name + "_part", early);
     programs.add(part);
     kernels.add(Lowering.lower(part, target, listener));
     if (config.splits() > 1) {

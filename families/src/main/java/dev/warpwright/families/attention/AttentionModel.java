@@ -63,12 +63,23 @@ public final class AttentionModel {
   /** A warpgroup alone leaves tensor cores idle during its softmax; not measured. */
   private static final double ONE_GROUP = 1.4;
 
+  /** So much longer than expected is expected: a search tries it, and nobody takes it untold. */
+  private static final double UNMEASURED = 1.2;
+
   private static final int BARRIER_BYTES = 8;
 
   /** Barriers of a ring begin at multiples of so many bytes. */
   private static final int BARRIER = 16;
 
   private static final int MOST_OF_BLOCK = 65536;
+
+  /** Registers that threads of a warpgroup might have if there were one, and of one that copies. */
+  private static final int OF_FOUR_WARPS = 512;
+
+  private static final int COPYING_REGISTERS = 40;
+
+  /** Most registers of a thread of which none spill. */
+  private static final int MOST_REGISTERS = 230;
 
   /** Registers beside those of fragments and of copies under way. */
   private static final int OTHER_REGISTERS = 48;
@@ -144,7 +155,13 @@ public final class AttentionModel {
     int ofEntry = Math.ceilDiv(attention.keys(), config.tileKeys());
     double micros =
         config.isForWarpgroups()
-            ? groups(attention, config, device, Math.max(1, share * ofEntry), blocks, resident)
+            ? groups(
+                attention,
+                config,
+                device,
+                Math.max(1, share * ofEntry / config.splits()),
+                blocks,
+                resident)
             : warps(attention, config, device, share, ofEntry, tiles, resident);
     double memory = bytes / (MEMORY * device.dramGBs() * 1e3);
     double math =
@@ -154,10 +171,31 @@ public final class AttentionModel {
     double combine = config.splits() == 1 ? 0 : COMBINE_MICROS + PART_MICROS * config.splits();
     return new Expected(
         config,
-        Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS,
+        (Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS)
+            * (isMeasured(attention, config) ? 1 : UNMEASURED),
         bytes,
         blocks,
         resident);
+  }
+
+  /** Whether anything of its kind was. */
+  private static boolean isMeasured(Attention attention, AttentionConfig config) {
+    return !config.isForWarpgroups()
+        || config.blocks() == 0
+            && config.splits() == 1
+            && attention.rows() >= config.tileRows()
+            && config.tileRows() == 2 * AttentionConfig.GROUP_ROWS;
+  }
+
+  /** Whether no thread is expected to keep registers in memory. */
+  static boolean isClean(Attention attention, AttentionConfig config) {
+    if (!config.isForWarpgroups()) {
+      return registers(attention, config) <= MOST_REGISTERS;
+    }
+    // Scores, weights and sums; warpgroups share what the copying one gives up.
+    int held = config.tileKeys() * 3 / 4 + attention.headSize() / 2 + OTHER_REGISTERS;
+    int groups = config.tileRows() / AttentionConfig.GROUP_ROWS;
+    return held <= Math.min(MOST_REGISTERS, (OF_FOUR_WARPS - COPYING_REGISTERS) / groups);
   }
 
   /** Of warps: waves of blocks, each as long as its steps; blocks on an SM share its bandwidth. */
@@ -215,7 +253,6 @@ public final class AttentionModel {
     step *= config.stages() == 2 ? GROUPS_TWO_STAGES : 1;
     step *= config.tileRows() == AttentionConfig.GROUP_ROWS ? ONE_GROUP / resident : 1;
     double ofSm = Math.max(1, (double) blocks / device.sms());
-    // Blocks that persist were not measured; nobody should take them untold.
     return ofSm * (steps * step + GROUPS_BLOCK_MICROS);
   }
 

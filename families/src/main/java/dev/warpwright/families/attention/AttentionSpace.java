@@ -37,9 +37,6 @@ public record AttentionSpace(
   private static final List<Integer> GROUP_KEYS = List.of(64, 96, 128);
   private static final List<Integer> GROUP_STAGES = List.of(2, 3, 4, 6);
 
-  /** Most registers of a thread of which none spill. */
-  private static final int MOST_REGISTERS = 230;
-
   public AttentionSpace {
     rows = List.copyOf(rows);
     keys = List.copyOf(keys);
@@ -55,7 +52,7 @@ public record AttentionSpace(
     for (Instruction instruction : or(instructions, List.of(Instruction.values()))) {
       switch (instruction) {
         case MMA -> addWarps(configs, attention);
-        case WGMMA -> addGroups(configs, target);
+        case WGMMA -> addGroups(configs, attention, target);
       }
     }
     configs.removeIf(config -> !fits(attention, config, target));
@@ -80,17 +77,21 @@ public record AttentionSpace(
     }
   }
 
-  private void addGroups(List<AttentionConfig> configs, GpuTarget target) {
-    if (!target.hasWgmma() || !or(splits, List.of(1)).contains(1)) {
+  private void addGroups(List<AttentionConfig> configs, Attention attention, GpuTarget target) {
+    if (!target.hasWgmma()) {
       return;
     }
-    for (int tileRows : or(rows, GROUP_ROWS)) {
+    boolean few = attention.rows() <= AttentionConfig.GROUP_ROWS;
+    for (int tileRows : or(rows, few ? List.of(AttentionConfig.GROUP_ROWS) : GROUP_ROWS)) {
       for (int tileKeys : or(keys, GROUP_KEYS)) {
-        for (int ring : or(stages, GROUP_STAGES)) {
-          AttentionConfig config = AttentionConfig.wgmma(tileRows, tileKeys, ring);
-          if (threads.isEmpty() || threads.contains(config.threads())) {
-            configs.add(config);
-            configs.add(config.withBlocks(DeviceCatalogue.sms(target)));
+        for (int parts : or(splits, few ? powers(attention, tileKeys) : List.of(1))) {
+          for (int ring : or(stages, GROUP_STAGES)) {
+            AttentionConfig config =
+                AttentionConfig.wgmma(tileRows, tileKeys, ring).withSplits(parts);
+            if (threads.isEmpty() || threads.contains(config.threads())) {
+              configs.add(config);
+              configs.add(config.withBlocks(DeviceCatalogue.sms(target)));
+            }
           }
         }
       }
@@ -113,6 +114,6 @@ public record AttentionSpace(
       return false;
     }
     return AttentionModel.sharedBytes(attention, config) <= target.sharedPerBlock()
-        && AttentionModel.registers(attention, config) <= MOST_REGISTERS;
+        && AttentionModel.isClean(attention, config);
   }
 }

@@ -21,6 +21,11 @@ import java.util.Locale;
 final class AttentionTiles {
   private static final String LEAST = "-3.4028235e38f32";
 
+  /** Parameters of what parts leave. */
+  static final String PARTS =
+      "tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],"
+          + " sums: f32[$SPLITS, $BH, $R, $D]";
+
   private static final String PART =
       """
       primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
@@ -241,12 +246,7 @@ final class AttentionTiles {
     boolean whole = config.splits() == 1;
     holes.put("SIGNAL", early && !whole ? "griddepcontrol.launch_dependents()" : "");
     holes.put("THREADS", config.threads());
-    holes.put(
-        "RESULTS",
-        whole
-            ? "O: $T[$BH, $R, $D]"
-            : "tops: f32[$SPLITS, $BH, $R], totals: f32[$SPLITS, $BH, $R],"
-                + " sums: f32[$SPLITS, $BH, $R, $D]");
+    holes.put("RESULTS", whole ? "O: $T[$BH, $R, $D]" : PARTS);
     holes.put("END", whole ? WHOLE : PARTIAL);
     holes.put("COPIES", copies());
     return holes.parse(name, PART);

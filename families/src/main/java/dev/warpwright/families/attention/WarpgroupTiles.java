@@ -24,7 +24,7 @@ final class WarpgroupTiles {
   private static final String PROGRAM =
       """
       primfunc $NAME(Q: $T[$BH, $R, $D], K: $T[$SLABS, $P, $D], V: $T[$SLABS, $P, $D],
-          $LENGTHS O: $T[$BH, $R, $D]) [consumers = $CONSUMERS, share = "rows"] {
+          $LENGTHS $RESULTS) [consumers = $CONSUMERS, share = "rows"] {
         $BLOCKS
           {
             let h: i32 = $HEAD
@@ -32,7 +32,8 @@ final class WarpgroupTiles {
             let length: i32 = $LENGTH
             let seen: i32 = $SEEN
             let clear: i32 = $CLEAR
-            let tiles: i32 = max(1, (seen + $TN_1) / $TN)
+            $TILES
+            $SIGNAL
             pipeline q in 1 [stages = $QSTAGES] {
               alloc Qs: $T[$TM, $D] shared
               tile.copy Qs[0 +: $TM, 0 +: $D] <- Q[h, m * $TM +: $TM, 0 +: $D]
@@ -45,7 +46,7 @@ final class WarpgroupTiles {
               tile.fill o[0 +: $TM, 0 +: $D] = 0.0f32
               tile.fill top[0 +: $TM] = $LEAST
               tile.fill sum[0 +: $TM] = 0.0f32
-              let last: i32 = seen - $TN
+              let last: i32 = $LAST
               tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
               pipeline k in 1 [stages = $STAGES, hold = 1] {
                 alloc Ks: $T[$TN, $D] shared
@@ -94,17 +95,10 @@ final class WarpgroupTiles {
                 tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
                   [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb"]
               }
-              tile.map (i in $TM) {
-                factor[i] = select(sum[i] == 0.0f32, 0.0f32, 1.0f32 / sum[i])
-              }
-              alloc Os: $T[$TM, $D] shared
-              tile.map (i in $TM, j in $D) {
-                Os[i, j] = $T(o[i, j] * factor[i])
-              }
-              tile.copy O[h, m * $TM +: $TM, 0 +: $D] <- Os[0 +: $TM, 0 +: $D]
+              $END
             }
           }
-        }
+        }$CLOSE
       }
       """;
 
@@ -112,6 +106,50 @@ final class WarpgroupTiles {
       """
       bind x: blockIdx.x in $ACROSS {
         bind y: blockIdx.y in $ALONG\
+      """;
+
+  private static final String GRID_OF_PARTS =
+      """
+      bind part: blockIdx.x in $SPLITS {
+        bind x: blockIdx.y in $ACROSS {
+          bind y: blockIdx.z in $ALONG\
+      """;
+
+  private static final String WHOLE =
+      """
+      tile.map (i in $TM) {
+        factor[i] = select(sum[i] == 0.0f32, 0.0f32, 1.0f32 / sum[i])
+      }
+      alloc Os: $T[$TM, $D] shared
+      tile.map (i in $TM, j in $D) {
+        Os[i, j] = $T(o[i, j] * factor[i])
+      }
+      tile.copy O[h, m * $TM +: $TM, 0 +: $D] <- Os[0 +: $TM, 0 +: $D]
+      """;
+
+  private static final String PARTIAL =
+      """
+      tile.map (i in $TM) {
+        top[i] = top[i] * $SCALE
+      }
+      tile.copy tops[part, h, m * $TM +: $TM] <- top[0 +: $TM]
+      tile.copy totals[part, h, m * $TM +: $TM] <- sum[0 +: $TM]
+      tile.copy sums[part, h, m * $TM +: $TM, 0 +: $D] <- o[0 +: $TM, 0 +: $D]
+      """;
+
+  /** Tiles of all of an entry's keys; without any there is one before the first key. */
+  private static final String ALL_TILES =
+      """
+      let tiles: i32 = max(1, (seen + $TN_1) / $TN)
+      """;
+
+  /** A part's tiles; of an empty one the same. */
+  private static final String PART_TILES =
+      """
+      let all: i32 = (seen + $TN_1) / $TN
+      let each: i32 = (all + $SPLITS_1) / $SPLITS
+      let begin: i32 = part * each
+      let tiles: i32 = max(1, min(each, all - begin))
       """;
 
   /** Copies for the next tile of rows are under way while the last products of one are. */
@@ -151,8 +189,9 @@ final class WarpgroupTiles {
    */
   static PrimFunc program(String name, Attention attention, AttentionConfig config, boolean full) {
     int rows = config.tileRows();
+    boolean parts = config.splits() > 1;
     TextHoles holes = AttentionTiles.shape(attention, rows, config.tileKeys(), "first");
-    int tiles = attention.rows() / rows;
+    int tiles = Math.ceilDiv(attention.rows(), rows);
     int tokens = attention.tokens();
     boolean whole = attention.causal() && tokens % rows == 0;
     int across = whole ? attention.heads() * attention.group() : attention.heads();
@@ -164,7 +203,8 @@ final class WarpgroupTiles {
     // Rows that see most come first: what runs last should be short. Of blocks that persist each
     // second round goes backwards, the last one, which is not full, forwards.
     holes.put("ROUNDS", blocks == 0 ? 0 : Math.ceilDiv(across * along, blocks));
-    holes.put("BLOCKS", blocks == 0 ? GRID : PERSISTENT);
+    holes.put("BLOCKS", blocks > 0 ? PERSISTENT : parts ? GRID_OF_PARTS : GRID);
+    holes.put("CLOSE", parts ? "}" : "");
     holes.put("QSTAGES", blocks == 0 ? 1 : 2);
     holes.put("HEAD", whole ? "x / " + attention.group() : "x");
     holes.put(
@@ -178,6 +218,14 @@ final class WarpgroupTiles {
                 tokens / rows - 1)
             : tiles - 1 + " - y");
     AttentionTiles.lengths(holes, attention, full);
+    // What combines may be launched when all blocks have begun.
+    holes.put("SIGNAL", parts ? "griddepcontrol.launch_dependents()" : "");
+    holes.put("SPLITS", config.splits());
+    holes.put("SPLITS_1", config.splits() - 1);
+    holes.put("TILES", parts ? PART_TILES : ALL_TILES);
+    holes.put("LAST", parts ? "select(begin < all, seen - $TN - begin * $TN, -$TN)" : "seen - $TN");
+    holes.put("END", parts ? PARTIAL : WHOLE);
+    holes.put("RESULTS", parts ? AttentionTiles.PARTS : "O: $T[$BH, $R, $D]");
     holes.put("WEIGHTS", WEIGHTS);
     holes.put(
         "LAST_HIDDEN",

@@ -112,6 +112,17 @@ class AttentionKernelsTest {
               Attention.of(1, 4, 2, 128, 96, 130, DType.BF16).withCausal(true).withScale(0.5),
               AttentionConfig.wgmma(64, 128, 4),
               97),
+          // Few rows of a tile, and keys in parts: some without keys, of an entry or of all.
+          new Case(
+              Attention.of(3, 4, 2, 64, 3, 200, DType.F16).withCausal(true),
+              AttentionConfig.wgmma(64, 64, 2).withSplits(3),
+              200,
+              70,
+              0),
+          new Case(
+              Attention.of(1, 4, 2, 64, 50, 90, DType.BF16).withCausal(true),
+              AttentionConfig.wgmma(64, 32, 3),
+              77),
           // Blocks that go from tile to tile, there and back: one has more of them than others.
           new Case(
               Attention.of(2, 4, 2, 64, 128, 200, DType.BF16).withCausal(true),
