@@ -33,7 +33,9 @@ final class BinaryFiles {
     return withSample(files, exported);
   }
 
-  /** Constants, rows and their results; the weights that constants are made of belong to sources. */
+  /**
+   * Constants, rows and their results; the weights that constants are made of belong to sources.
+   */
   private static Map<String, byte[]> withSample(Map<String, byte[]> files, Exported exported) {
     if (exported.sample() != null) {
       files.putAll(exported.sample().files());
