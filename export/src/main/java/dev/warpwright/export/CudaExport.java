@@ -176,7 +176,7 @@ public final class CudaExport {
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("kernel.cuh", HeaderText.of(exported, signature));
     texts.put("main.cu", HostProgramText.of(exported, signature));
-    texts.put("torch_op.cu", TorchText.library(exported, signature));
+    texts.put("torch_op.cu", TorchBuildText.library(exported, signature));
     texts.put("torch_op.py", TorchText.module(exported, signature));
     if (ModuleText.has(exported)) {
       texts.put("module.py", ModuleText.of(List.of(exported), signature));

@@ -57,7 +57,7 @@ final class FatFiles {
       CudaExport.traces(texts, named, false);
     }
     texts.put("main.cu", HostProgramText.of(first, signature));
-    texts.put("torch_op.cu", TorchText.library(first, signature));
+    texts.put("torch_op.cu", TorchBuildText.library(first, signature));
     texts.put("torch_op.py", TorchText.module(first, signature));
     if (ModuleText.has(first)) {
       texts.put("module.py", ModuleText.of(variants, signature));

@@ -326,7 +326,7 @@ final class FatText {
               add_library(%1$s OBJECT target_%2$s.cu)
               set_target_properties(%1$s PROPERTIES CUDA_ARCHITECTURES %3$s-real CUDA_STANDARD 17
                                     POSITION_INDEPENDENT_CODE ON)
-              # Products and sums are fused where the source says so, and nowhere else.
+              # Multiply-adds are fused where the source says so, and nowhere else.
               target_compile_options(%1$s PRIVATE -fmad=false)
               """,
               prefix(name, variant.target()),

@@ -38,7 +38,6 @@ final class ManualTest {
     assertThat(completed(script, "warpwright ex"))
         .containsExactlyInAnyOrder("explain", "explore", "export");
     assertThat(completed(script, "warpwright run --prec")).containsExactly("--precision");
-    assertThat(completed(script, "warpwright db ex")).containsExactly("export");
   }
 
   private List<String> completed(Path script, String line)
