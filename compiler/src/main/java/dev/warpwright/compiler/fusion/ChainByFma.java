@@ -61,7 +61,7 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
 
   @Override
   String tooLarge() {
-    return "its weights and activations take too much shared memory";
+    return "its weights and activations take too much shared memory, or its layers too much code";
   }
 
   @Override

@@ -146,7 +146,13 @@ final class FusionRulesTest {
           .doesNotFire("10000 rows are no tile for each scheduler of each SM");
       on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20).doesNotFire("tensor cores multiply in f16");
       on(rule, mlp("256-256-256", F32), SM_90A, F32, 1 << 20)
-          .doesNotFire("its weights and activations take too much shared memory");
+          .doesNotFire(
+              "its weights and activations take too much shared memory, or its layers too much"
+                  + " code");
+      on(rule, mlp("64-128-96-64-32", F32), SM_90A, F32, 1 << 20)
+          .doesNotFire(
+              "its weights and activations take too much shared memory, or its layers too much"
+                  + " code");
       on(rule, mlp("64-64", F32), SM_75, F32, 1 << 20)
           .doesNotFire("sm_75 has no asynchronous copies");
       Graph sines =

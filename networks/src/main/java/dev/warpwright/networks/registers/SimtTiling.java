@@ -42,8 +42,20 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
 
   private static final int[] WARPS = {16, 12, 8, 4};
 
-  private static final int[] ROWS = {FEWEST_ROWS, 48, 64, 16};
-  private static final int STEPS = 16;
+  private static final int[] ROWS = {FEWEST_ROWS, 48, 64};
+  private static final int[] STEPS = {16, 8, 4};
+
+  private static final int INSTRUCTION_BYTES = 16;
+
+  /** Instructions of a layer beside its multiply-adds and their reads. */
+  private static final int LAYER_INSTRUCTIONS = 200;
+
+  /**
+   * Bytes of code that instruction caches hold for warps which are each somewhere else: 64 × 4 in a
+   * loop of layers takes 710 µs with 20 kB; four layers one after another 770 with 36 and 991 with
+   * 53 (docs/benchmarks/2026-11-25-networks-by-fma.md).
+   */
+  private static final long MOST_CODE = 24_000;
 
   /** Columns that a thread's accumulators may have in a row. */
   private static final int MOST_COLUMNS = 32;
@@ -100,14 +112,39 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
     List<SimtTiling> list = new ArrayList<>();
     for (int rows : ROWS) {
       for (int warps : WARPS) {
-        SimtTiling tiling = new SimtTiling(warps, rows, STEPS, blocks);
-        if (tiling.fits(group, target)) {
+        int steps = steps(group, rows);
+        SimtTiling tiling = new SimtTiling(warps, rows, steps, blocks);
+        if (steps > 0 && tiling.fits(group, target)) {
           list.add(tiling);
           break;
         }
       }
     }
     return list;
+  }
+
+  /** As many steps as leave the code small enough; 0 if none do. */
+  private static int steps(StageGroup group, int rows) {
+    for (int steps : STEPS) {
+      if (code(group, rows, steps) <= MOST_CODE) {
+        return steps;
+      }
+    }
+    return 0;
+  }
+
+  /** Bytes of the layers' code: those of one shape that follow each other become a loop. */
+  private static long code(StageGroup group, int rows, int steps) {
+    long instructions = 0;
+    Matmul before = null;
+    for (Matmul product : group.products()) {
+      boolean rolled = before != null && before.n() == product.n() && before.k() == product.k();
+      if (!rolled) {
+        instructions += steps * (rows * product.n() / WARP * 17 / 16) + LAYER_INSTRUCTIONS;
+      }
+      before = product;
+    }
+    return INSTRUCTION_BYTES * instructions;
   }
 
   private boolean fits(StageGroup group, GpuTarget target) {
