@@ -1,5 +1,6 @@
 package dev.warpwright.ir.text;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -42,6 +43,10 @@ public final class IrParser {
    * @param name of the file, for messages
    */
   public IrFile file(String name, String text) {
+    return DeepStack.call(() -> fileHere(name, text));
+  }
+
+  private IrFile fileHere(String name, String text) {
     Cursor cursor = new Cursor(name, text);
     List<PrimFunc> primFuncs = new ArrayList<>();
     List<Kernel> kernels = new ArrayList<>();
@@ -63,20 +68,29 @@ public final class IrParser {
 
   /** A text that is one PrimFunc. */
   public PrimFunc primFunc(String name, String text) {
-    Cursor cursor = new Cursor(name, text);
-    return ended(cursor, new HeaderParser(cursor, intrinsics).primFunc());
+    return DeepStack.call(
+        () -> {
+          Cursor cursor = new Cursor(name, text);
+          return ended(cursor, new HeaderParser(cursor, intrinsics).primFunc());
+        });
   }
 
   /** A text that is one kernel. */
   public Kernel kernel(String name, String text) {
-    Cursor cursor = new Cursor(name, text);
-    return ended(cursor, new HeaderParser(cursor, intrinsics).kernel());
+    return DeepStack.call(
+        () -> {
+          Cursor cursor = new Cursor(name, text);
+          return ended(cursor, new HeaderParser(cursor, intrinsics).kernel());
+        });
   }
 
   /** A text that is one program. */
   public Program program(String name, String text) {
-    Cursor cursor = new Cursor(name, text);
-    return ended(cursor, new HeaderParser(cursor, intrinsics).program());
+    return DeepStack.call(
+        () -> {
+          Cursor cursor = new Cursor(name, text);
+          return ended(cursor, new HeaderParser(cursor, intrinsics).program());
+        });
   }
 
   /** A text that is a layout, {@code (64:64),(64:1)^<3,3,3>}. */
@@ -89,12 +103,20 @@ public final class IrParser {
 
   /** A text that is one expression of the given variables and buffers. */
   public Expr expr(String text, List<Var> vars, List<Buffer> buffers) {
+    return DeepStack.call(() -> exprHere(text, vars, buffers));
+  }
+
+  private Expr exprHere(String text, List<Var> vars, List<Buffer> buffers) {
     Cursor cursor = new Cursor("expression", text);
     return ended(cursor, new ExprParser(cursor, known(cursor, vars, buffers), intrinsics).expr());
   }
 
   /** A text that is a list of statements about the given variables and buffers. */
   public Stmt stmt(String text, List<Var> vars, List<Buffer> buffers) {
+    return DeepStack.call(() -> stmtHere(text, vars, buffers));
+  }
+
+  private Stmt stmtHere(String text, List<Var> vars, List<Buffer> buffers) {
     Cursor cursor = new Cursor("statement", text);
     Definitions known = known(cursor, vars, buffers);
     ExprParser exprs = new ExprParser(cursor, known, intrinsics);
