@@ -275,9 +275,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       return false;
     }
     int bytes = workload.result().bytes();
-    String staged = HopperLimits.isRaggedResult(workload) ? "rows" : "shared";
+    // Records of ragged results that do not say it are of stores from registers.
+    List<String> ways =
+        HopperLimits.isRaggedResult(workload)
+            ? List.of("direct", "rows")
+            : List.of("shared", "direct");
     return workload.epilogue().columns(tileN) * bytes % HopperModel.SECTOR != 0
-        || d.choose("store", List.of(staged, "direct")).equals("direct");
+        || d.choose("store", ways).equals("direct");
   }
 
   private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {

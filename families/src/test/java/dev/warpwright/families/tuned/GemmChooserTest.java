@@ -251,7 +251,7 @@ final class GemmChooserTest {
   @Test
   void whereTheBestOfAKindSpillAnotherKindIsTried() {
     GpuTarget target = GpuTarget.SM_90A;
-    GemmWorkload ragged = GemmWorkload.of(313, 576, 18672, DType.F16, GemmWorkload.Layout.TN);
+    GemmWorkload ragged = GemmWorkload.of(10819, 2797, 64, DType.BF16, GemmWorkload.Layout.NN);
     KernelCheck check =
         new KernelCheck() {
           @Override
