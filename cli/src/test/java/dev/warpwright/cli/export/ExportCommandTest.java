@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +55,27 @@ final class ExportCommandTest {
               ExportFolder.WRITTEN);
     }
     assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
+  }
+
+  /**
+   * Kernels for a number of rows read whole tiles; what is compared is the rows that were asked.
+   */
+  @Test
+  void theFilesOfFewRowsAreAsLongAsTheProgramReads() throws IOException {
+    String mlp = "export mlp widths=640,1200,640 act=relu dtype=f16 rows=3 --target sm_90a -o ";
+    assertThat(run((mlp + folder).split(" "))).isEqualTo(ExitCode.OK);
+    String main = Files.readString(folder.resolve("main.cu"));
+    Matcher read = Pattern.compile("read_file<(\\w+)>\\(\"(\\S+)\", (\\d+)\\)").matcher(main);
+    int files = 0;
+    while (read.find()) {
+      int bytes = Map.of("f16", 2, "float", 4, "char", 1).get(read.group(1));
+      assertThat(Files.size(folder.resolve(read.group(2))))
+          .as(read.group())
+          .isEqualTo(Long.parseLong(read.group(3)) * bytes);
+      files++;
+    }
+    assertThat(files).isEqualTo(4);
+    assertThat(main).contains("\"y.expected.bin\", 1920)", "i < 1920;");
   }
 
   /** Two exports of one kind in one process need two names. */
