@@ -16,6 +16,7 @@ import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.KernelBench;
+import dev.warpwright.measure.data.CutlassCsv;
 import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.tune.measure.CandidateFailure;

@@ -13,6 +13,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
+import dev.warpwright.measure.data.CutlassCsv;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;

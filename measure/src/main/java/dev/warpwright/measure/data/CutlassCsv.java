@@ -1,7 +1,7 @@
-package dev.warpwright.cli.tuning;
+package dev.warpwright.measure.data;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.cli.command.TextFile;
+import dev.warpwright.base.files.TextFile;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  * for each operation and problem. Columns are found by their names; {@code m}, {@code n}, {@code k}
  * and {@code Runtime} (milliseconds) have to be there.
  */
-record CutlassCsv(Path file, List<Row> rows) {
+public record CutlassCsv(Path file, List<Row> rows) {
   /**
    * A measurement.
    *
    * @param a type and order of A, as {@code bf16:row}; null if the file does not say it
    * @param b the same of B
    */
-  record Row(
+  public record Row(
       long m,
       long n,
       long k,
@@ -34,7 +34,7 @@ record CutlassCsv(Path file, List<Row> rows) {
       String operation,
       double us) {}
 
-  CutlassCsv {
+  public CutlassCsv {
     rows = List.copyOf(rows);
   }
 
@@ -43,7 +43,7 @@ record CutlassCsv(Path file, List<Row> rows) {
    *
    * @throws UserError if it is no such file
    */
-  static CutlassCsv read(Path file) {
+  public static CutlassCsv read(Path file) {
     List<String> lines = TextFile.lines(file);
     Map<String, Integer> columns = new HashMap<>();
     List<Row> rows = new ArrayList<>();
@@ -166,7 +166,7 @@ record CutlassCsv(Path file, List<Row> rows) {
   }
 
   /** The fastest of a product: same shape, and same types and orders where the file says them. */
-  Optional<Row> best(GemmWorkload workload) {
+  public Optional<Row> best(GemmWorkload workload) {
     GemmWorkload.Layout layout = workload.layout();
     return rows.stream()
         .filter(r -> r.m() == workload.m() && r.n() == workload.n() && r.k() == workload.k())

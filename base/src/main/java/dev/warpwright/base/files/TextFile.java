@@ -1,4 +1,4 @@
-package dev.warpwright.cli.command;
+package dev.warpwright.base.files;
 
 import dev.warpwright.base.UserError;
 import java.io.BufferedReader;
