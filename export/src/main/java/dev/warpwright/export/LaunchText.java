@@ -285,7 +285,7 @@ final class LaunchText {
             "status = make_tensor_map(&%s, %s, %s, %s, %s,",
             name,
             matrix,
-            type(dtype),
+            elementType(dtype),
             rows,
             columns));
     line(
@@ -307,7 +307,8 @@ final class LaunchText {
     return "CU_TENSOR_MAP_SWIZZLE_" + (bytes == 0 ? "NONE" : bytes + "B");
   }
 
-  private static String type(DType dtype) {
+  /** The driver's name of a tensor map's elements. */
+  static String elementType(DType dtype) {
     String name =
         switch (dtype) {
           case BOOL, I8, U8, F8E4M3, F8E5M2 -> "UINT8";

@@ -9,7 +9,6 @@ import dev.warpwright.export.LaunchPlan.Start;
 import dev.warpwright.export.Signature.Argument;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.type.DType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -299,13 +298,13 @@ final class LoaderText {
     out.append(
         String.format(
             Locale.ROOT,
-            "      status = %s_tensor_map(&wp_map%d, %s, CU_TENSOR_MAP_DATA_TYPE_%s, %d,\n"
+            "      status = %s_tensor_map(&wp_map%d, %s, %s, %d,\n"
                 + "          (cuuint64_t)(%s), (cuuint64_t)(%s), %d, %d,"
                 + " CU_TENSOR_MAP_SWIZZLE_%s, %s);\n    }\n",
             name,
             number,
             pointer(map.buffer()),
-            type(map.dtype()),
+            LaunchText.elementType(map.dtype()),
             map.dtype().bytes(),
             c(map.rows()),
             c(map.columns()),
@@ -330,21 +329,5 @@ final class LoaderText {
           "--cubin: the size of the grid, " + expression + ", is not written in C yet");
     }
     return expression;
-  }
-
-  private static String type(DType dtype) {
-    return switch (dtype) {
-      case BOOL, I8, U8, F8E4M3, F8E5M2 -> "UINT8";
-      case I32 -> "INT32";
-      case U32 -> "UINT32";
-      case I64 -> "INT64";
-      case U64 -> "UINT64";
-      case F16 -> "FLOAT16";
-      case BF16 -> "BFLOAT16";
-      case F32 -> "FLOAT32";
-      case F64 -> "FLOAT64";
-      case MBARRIER, HANDLE ->
-          throw new IllegalArgumentException("no tensor map holds elements of type " + dtype);
-    };
   }
 }
