@@ -114,7 +114,7 @@ class RealModelsTest {
       Executable executable = compiled.executable(SIMULATED_ROWS);
       assertThat(executable.findings()).isEmpty();
       assertThat(executable.kernelFacts())
-          .hasSameSizeAs(compiled.program(SIMULATED_ROWS).program().kernels());
+          .hasSameSizeAs(compiled.program(SIMULATED_ROWS).kernels());
       Verification result = Verification.compare(widen(output), expected);
       assertThat(result.within(precision.tolerance())).as(result.toString()).isTrue();
     }

@@ -56,7 +56,7 @@ public interface Executable extends AutoCloseable {
   }
 
   /**
-   * What is known of each kernel only once it is compiled for the device, in the order of launches.
+   * What is known of the kernel of each launch only once it is compiled for the device, in order.
    */
   List<KernelFacts> kernelFacts();
 
