@@ -25,7 +25,8 @@ import org.w3c.dom.NodeList;
 
 /** What an application gets that depends on {@code warpwright-compiler}: little, and enough. */
 class ApplicationClassPathTest {
-  // Three MB are asked for; since 2026-11-25 it is 3.2, which docs/status.md says. It must not grow.
+  // Three MB are asked for; since 2026-11-25 it is 3.2, which docs/status.md says. It must not
+  // grow.
   private static final long MOST_BYTES = 3_220_000L;
   private static final String PREFIX = "warpwright-";
 
