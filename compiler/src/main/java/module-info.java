@@ -13,7 +13,7 @@ module dev.warpwright.compiler {
   requires static dev.warpwright.interpreter;
   requires static dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
-  requires transitive dev.warpwright.tune;
+  requires transitive dev.warpwright.space;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.networks;

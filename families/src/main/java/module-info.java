@@ -8,7 +8,7 @@ module dev.warpwright.families {
   requires transitive dev.warpwright.lower;
   requires transitive dev.warpwright.host;
   requires transitive dev.warpwright.cuda;
-  requires transitive dev.warpwright.tune;
+  requires transitive dev.warpwright.space;
 
   exports dev.warpwright.families;
   exports dev.warpwright.families.attention;

@@ -12,6 +12,7 @@ module dev.warpwright.measure {
   requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
+  requires transitive dev.warpwright.space;
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
 

@@ -1,17 +1,14 @@
 module dev.warpwright.tune {
   requires static org.jspecify;
-  requires static java.sql;
-  requires static org.xerial.sqlitejdbc;
   requires jdk.unsupported;
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.space;
   requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.workload;
 
   exports dev.warpwright.tune;
   exports dev.warpwright.tune.fleet;
   exports dev.warpwright.tune.measure;
-  exports dev.warpwright.tune.record;
   exports dev.warpwright.tune.search;
-  exports dev.warpwright.tune.space;
 }

@@ -14,8 +14,8 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.space.record.Environment;
 import dev.warpwright.target.Target;
-import dev.warpwright.tune.record.Environment;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 

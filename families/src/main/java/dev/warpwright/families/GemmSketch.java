@@ -1,12 +1,12 @@
 package dev.warpwright.families;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.space.Decisions;
+import dev.warpwright.space.Features;
+import dev.warpwright.space.Rejected;
+import dev.warpwright.space.Sketch;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.space.Decisions;
-import dev.warpwright.tune.space.Features;
-import dev.warpwright.tune.space.Rejected;
-import dev.warpwright.tune.space.Sketch;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.Map;
 import java.util.regex.Pattern;

@@ -1,6 +1,6 @@
 package dev.warpwright.families;
 
-import dev.warpwright.tune.space.Features;
+import dev.warpwright.space.Features;
 import java.util.List;
 
 /** The features that candidates with matrix instructions have, in all families of a space. */

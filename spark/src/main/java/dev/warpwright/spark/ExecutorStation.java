@@ -1,12 +1,12 @@
 package dev.warpwright.spark;
 
-import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.measure.ProcessMeasurer;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.WorkloadKey;
 import java.io.IOException;
 import java.util.ArrayList;

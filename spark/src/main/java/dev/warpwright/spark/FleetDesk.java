@@ -1,10 +1,10 @@
 package dev.warpwright.spark;
 
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.fleet.Fleet;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.space.Candidate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.warpwright.spark;
 
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.record.Environment;
 import dev.warpwright.tune.measure.ProcessMeasurer;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.WorkloadKey;
 import java.io.IOException;
 import java.util.Map;

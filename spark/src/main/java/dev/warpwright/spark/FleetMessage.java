@@ -1,8 +1,8 @@
 package dev.warpwright.spark;
 
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package dev.warpwright.spark;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.tune.record.Environment;
+import dev.warpwright.space.record.Environment;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;

@@ -1,9 +1,9 @@
 package dev.warpwright.spark;
 
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.fleet.Fleet;
-import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.workload.WorkloadKey;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

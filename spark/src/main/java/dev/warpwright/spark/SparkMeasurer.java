@@ -1,8 +1,8 @@
 package dev.warpwright.spark;
 
+import dev.warpwright.space.Candidate;
 import dev.warpwright.tune.fleet.Fleet;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.workload.WorkloadKey;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.warpwright.spark;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
-import dev.warpwright.tune.measure.CandidateFailure;
+import dev.warpwright.space.record.CandidateFailure;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.CandidateRunner;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.measure.WorkerLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,13 +1,13 @@
 package dev.warpwright.spark;
 
+import dev.warpwright.space.Space;
+import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.TuningTask;
 import dev.warpwright.tune.fleet.Fleet;
-import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.search.Proposals;
 import dev.warpwright.tune.search.RandomSearch;
-import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Path;
 import java.util.HashMap;

@@ -2,13 +2,13 @@ package dev.warpwright.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.fleet.Fleet;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.workload.WorkloadKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,15 +1,15 @@
 package dev.warpwright.tune;
 
-import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.search.Proposals;
 import dev.warpwright.tune.search.Strategy;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
-import dev.warpwright.tune.space.Space;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.warpwright.tune;
 
-import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.space.record.FailureReason;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
@@ -32,9 +32,9 @@ public record TuningProgress(
     List<Step> curve) {
   /** The fastest. */
   public record Best(
-      dev.warpwright.tune.space.Candidate candidate,
+      dev.warpwright.space.Candidate candidate,
       String sourceHash,
-      dev.warpwright.tune.measure.Outcome.Measured outcome) {}
+      dev.warpwright.space.record.Outcome.Measured outcome) {}
 
   /**
    * An improvement.

@@ -1,7 +1,7 @@
 package dev.warpwright.tune;
 
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.space.Space;
+import dev.warpwright.space.Space;
+import dev.warpwright.space.record.Environment;
 import dev.warpwright.workload.WorkloadKey;
 
 /** What to tune for, where, and what there is to choose from. */

@@ -1,8 +1,9 @@
 package dev.warpwright.tune;
 
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Spaces;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.space.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

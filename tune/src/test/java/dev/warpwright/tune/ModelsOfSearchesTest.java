@@ -2,9 +2,9 @@ package dev.warpwright.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.space.Features;
 import dev.warpwright.tune.search.BoostedTrees;
 import dev.warpwright.tune.search.CostModel;
-import dev.warpwright.tune.space.Features;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

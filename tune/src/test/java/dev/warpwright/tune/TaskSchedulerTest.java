@@ -3,10 +3,10 @@ package dev.warpwright.tune;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Features;
-import dev.warpwright.tune.space.Point;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Features;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.record.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

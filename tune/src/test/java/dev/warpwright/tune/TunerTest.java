@@ -2,10 +2,14 @@ package dev.warpwright.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
+import dev.warpwright.space.Spaces;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.tune.search.BoostedTrees;
 import dev.warpwright.tune.search.CostModel;
 import dev.warpwright.tune.search.EvolutionarySearch;
@@ -13,9 +17,6 @@ import dev.warpwright.tune.search.ExhaustiveSearch;
 import dev.warpwright.tune.search.Proposals;
 import dev.warpwright.tune.search.RandomSearch;
 import dev.warpwright.tune.search.Strategy;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
-import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -22,8 +22,8 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
-import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
 
 /**

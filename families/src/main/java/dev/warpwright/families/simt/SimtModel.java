@@ -19,9 +19,9 @@ import static dev.warpwright.families.simt.SimtNumber.READ;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.LinkedHashMap;
 import java.util.Map;

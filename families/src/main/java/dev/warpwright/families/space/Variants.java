@@ -1,8 +1,8 @@
 package dev.warpwright.families.space;
 
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
-import dev.warpwright.tune.space.Space;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.warpwright.families.tuned;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
-import dev.warpwright.tune.space.Space;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -4,9 +4,9 @@ import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
 import java.util.Optional;
 
 /** Finds out whether a kernel is worth using, without running it. */

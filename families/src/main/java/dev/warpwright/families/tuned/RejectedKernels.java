@@ -3,9 +3,9 @@ package dev.warpwright.families.tuned;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.warpwright.base.files.StagedFiles;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.host.HostEnvironment;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

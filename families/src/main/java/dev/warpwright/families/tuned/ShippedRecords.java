@@ -1,7 +1,7 @@
 package dev.warpwright.families.tuned;
 
-import dev.warpwright.tune.record.RecordList;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.space.record.RecordList;
+import dev.warpwright.space.record.TuningDatabase;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -42,8 +42,8 @@ import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.lower.gpu.StagedStore;
+import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
-import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
 
 /**

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.space.Space;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.TuningRecord;
-import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.WorkloadKey;
 import java.time.Instant;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.RecordList;
-import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.RecordList;
+import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.workload.WorkloadKey;
 import java.util.ArrayList;
 import java.util.List;

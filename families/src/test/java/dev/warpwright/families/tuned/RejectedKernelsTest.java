@@ -2,8 +2,8 @@ package dev.warpwright.families.tuned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.Plausibility;
-import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.space.record.Environment;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.Plausibility;
+import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,6 @@
 package dev.warpwright.measure.network;
 
-import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.space.record.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**

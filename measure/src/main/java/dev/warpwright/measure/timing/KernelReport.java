@@ -1,8 +1,8 @@
 package dev.warpwright.measure.timing;
 
 import dev.warpwright.perf.predict.Prediction;
-import dev.warpwright.tune.measure.FailureReason;
-import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

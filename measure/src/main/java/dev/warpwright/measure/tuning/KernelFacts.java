@@ -16,11 +16,11 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
-import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
@@ -90,7 +90,7 @@ final class KernelFacts {
   /**
    * The facts of a candidate.
    *
-   * @throws dev.warpwright.tune.space.Rejected if its kernel turns out to be impossible
+   * @throws dev.warpwright.space.Rejected if its kernel turns out to be impossible
    */
   Explanation.Facts of(Candidate candidate) {
     Kernel kernel = bound(candidate).kernel();

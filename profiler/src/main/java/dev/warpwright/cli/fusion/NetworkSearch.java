@@ -1,7 +1,7 @@
 package dev.warpwright.cli.fusion;
 
 import dev.warpwright.compiler.records.NetworkRecords;
-import dev.warpwright.tune.space.Point;
+import dev.warpwright.space.Point;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -9,7 +9,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.tuned.CalibrationFit;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.space.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -14,7 +14,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.measure.data.CutlassCsv;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;

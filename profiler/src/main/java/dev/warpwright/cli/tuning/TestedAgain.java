@@ -3,9 +3,9 @@ package dev.warpwright.cli.tuning;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.timing.KernelReport;
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.workload.GemmWorkload;
 import java.time.Instant;
 

@@ -2,7 +2,7 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.families.tuned.ShippedRecords;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.space.record.TuningDatabase;
 import java.nio.file.Path;
 
 /** Opens the tuning database; a new one begins with the records that come with Warpwright. */

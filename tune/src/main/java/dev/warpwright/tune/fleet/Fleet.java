@@ -1,7 +1,7 @@
 package dev.warpwright.tune.fleet;
 
+import dev.warpwright.space.record.Environment;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.record.Environment;
 import dev.warpwright.workload.WorkloadKey;
 import java.util.List;
 

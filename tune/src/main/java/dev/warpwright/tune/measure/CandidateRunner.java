@@ -1,6 +1,8 @@
 package dev.warpwright.tune.measure;
 
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.space.record.CandidateFailure;
+import dev.warpwright.space.record.Outcome;
 import java.util.Map;
 
 /** What a worker process does with kernels. Used by one thread. */

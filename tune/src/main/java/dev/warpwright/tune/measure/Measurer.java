@@ -1,6 +1,7 @@
 package dev.warpwright.tune.measure;
 
-import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.record.Outcome;
 import java.util.concurrent.CompletableFuture;
 
 /**

@@ -2,11 +2,13 @@ package dev.warpwright.tune.measure;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Rejected;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.WorkerProtocol.Reply;
 import dev.warpwright.tune.measure.WorkerProtocol.Request;
 import dev.warpwright.tune.measure.WorkerProtocol.Task;
-import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Rejected;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

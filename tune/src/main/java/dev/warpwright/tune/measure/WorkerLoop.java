@@ -2,6 +2,9 @@ package dev.warpwright.tune.measure;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.space.record.CandidateFailure;
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.WorkerProtocol.Reply;
 import dev.warpwright.tune.measure.WorkerProtocol.Request;
 import java.io.BufferedInputStream;

@@ -1,5 +1,7 @@
 package dev.warpwright.tune.measure;
 
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.WorkerProtocol.Reply;
 import dev.warpwright.tune.measure.WorkerProtocol.Request;
 import java.io.BufferedInputStream;

@@ -1,5 +1,7 @@
 package dev.warpwright.tune.measure;
 
+import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.space.record.Outcome;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.warpwright.tune.search;
 
-import dev.warpwright.tune.space.Features;
+import dev.warpwright.space.Features;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

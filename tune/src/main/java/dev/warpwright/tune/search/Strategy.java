@@ -1,7 +1,7 @@
 package dev.warpwright.tune.search;
 
-import dev.warpwright.tune.measure.Outcome;
-import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.record.Outcome;
 import java.util.List;
 
 /** Decides what to try next. Not thread safe. */

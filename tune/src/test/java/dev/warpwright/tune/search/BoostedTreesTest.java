@@ -2,7 +2,7 @@ package dev.warpwright.tune.search;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.tune.space.Features;
+import dev.warpwright.space.Features;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -1,0 +1,111 @@
+package dev.warpwright.space;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was decided, in the order of the questions. In text: {@code sketch=wgmma tileM=128
+ * order=grouped:8}.
+ */
+public record Point(List<Choice> choices) {
+  /** An answer. */
+  public record Choice(String name, String option) {
+    public Choice {
+      requireWord(name);
+      requireWord(option);
+    }
+
+    private static void requireWord(String text) {
+      // A loop: hundreds of thousands of choices are made before a kernel is.
+      boolean word = !text.isEmpty();
+      for (int i = 0; i < text.length(); i++) {
+        char c = text.charAt(i);
+        word &= c != '=' && c >= '!' && c <= '~';
+      }
+      if (!word) {
+        throw new IllegalArgumentException(
+            "a choice is written in visible ASCII letters without '=': \"" + text + "\"");
+      }
+    }
+  }
+
+  public static final Point EMPTY = new Point(List.of());
+
+  public Point {
+    choices = List.copyOf(choices);
+  }
+
+  /**
+   * Reads the text form.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static Point parse(String text) {
+    Map<String, Choice> choices = new LinkedHashMap<>();
+    for (String word : text.strip().split(" +")) {
+      if (word.isEmpty()) {
+        continue;
+      }
+      int equals = word.indexOf('=');
+      if (equals < 0) {
+        throw new IllegalArgumentException("\"" + word + "\" is no choice; write name=option");
+      }
+      Choice choice = new Choice(word.substring(0, equals), word.substring(equals + 1));
+      if (choices.put(choice.name(), choice) != null) {
+        throw new IllegalArgumentException(choice.name() + " is chosen twice in \"" + text + "\"");
+      }
+    }
+    return new Point(List.copyOf(choices.values()));
+  }
+
+  /** The option chosen for a name, or null if it was not asked. */
+  public @Nullable String option(String name) {
+    for (Choice choice : choices) {
+      if (choice.name().equals(name)) {
+        return choice.option();
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Whether this has all choices of another point. What it has beside them are decisions that did
+   * not exist when the other was recorded; the first option of such a decision is what there was.
+   */
+  public boolean agrees(Point other) {
+    return choices.containsAll(other.choices);
+  }
+
+  /** Without a choice. */
+  public Point without(String name) {
+    return new Point(choices.stream().filter(c -> !c.name().equals(name)).toList());
+  }
+
+  /** With another option for a name, or one more. */
+  public Point with(String name, String option) {
+    List<Choice> changed = new ArrayList<>(choices);
+    Choice choice = new Choice(name, option);
+    for (int i = 0; i < changed.size(); i++) {
+      if (changed.get(i).name().equals(name)) {
+        changed.set(i, choice);
+        return new Point(changed);
+      }
+    }
+    changed.add(choice);
+    return new Point(changed);
+  }
+
+  /** The text form. */
+  public String text() {
+    return choices.stream().map(c -> c.name() + "=" + c.option()).collect(Collectors.joining(" "));
+  }
+
+  @Override
+  public String toString() {
+    return text();
+  }
+}

@@ -1,0 +1,26 @@
+package dev.warpwright.space.record;
+
+import dev.warpwright.workload.WorkloadKey;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What was measured, to look up: in a {@link TuningDatabase}, or the {@link RecordList} that comes
+ * with Warpwright and needs none.
+ */
+public interface KnownRecords extends AutoCloseable {
+  /** What was tried for a workload on a target in any environment, oldest first. */
+  List<TuningRecord> tried(WorkloadKey workload, String target);
+
+  /**
+   * The fastest for a workload on a target, wherever it was measured; this device first. Of what
+   * was measured more than once, the last time counts, here and in {@link #nearest}.
+   */
+  Optional<TuningRecord> best(WorkloadKey workload, String target, String device);
+
+  /** The fastest record of each workload of a kind on a target, nearest workload first. */
+  List<TuningRecord> nearest(WorkloadKey workload, String target, int count);
+
+  @Override
+  void close();
+}

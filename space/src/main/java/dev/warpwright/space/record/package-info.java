@@ -1,0 +1,5 @@
+/** What was measured: records, the database that keeps them, and their exchange as JSON lines. */
+@NullMarked
+package dev.warpwright.space.record;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What was measured: records, the database that keeps them, and their exchange as JSON lines. */
-@NullMarked
-package dev.warpwright.tune.record;
-
-import org.jspecify.annotations.NullMarked;
