@@ -55,12 +55,16 @@ public final class LadderRun {
 
   /** Times from the model alone. */
   public List<RungReport> predict(List<Rung> rungs, Consumer<String> progress) {
-    List<RungReport> reports = new ArrayList<>();
-    for (Rung rung : rungs) {
-      progress.accept("predicting " + rung.name());
-      reports.add(possible(rung, kernel -> predict(rung, kernel, registers(kernel))));
-    }
-    return reports;
+    // The compiler's processes take nearly all of the time: as many at once as there are cores.
+    return rungs.parallelStream()
+        .map(
+            rung -> {
+              synchronized (progress) {
+                progress.accept("predicting " + rung.name());
+              }
+              return possible(rung, kernel -> predict(rung, kernel, registers(kernel)));
+            })
+        .toList();
   }
 
   /** Times of a GPU, each verified. */
@@ -114,11 +118,9 @@ public final class LadderRun {
 
   /** As {@link #predict}, for rungs on tensor cores: the greater of rate and bandwidth. */
   public List<RungReport> predictTensor(List<TensorRung> rungs) {
-    List<RungReport> reports = new ArrayList<>();
-    for (TensorRung rung : rungs) {
-      reports.add(possible(rung, kernel -> predict(rung, kernel, registers(kernel))));
-    }
-    return reports;
+    return rungs.parallelStream()
+        .map(rung -> possible(rung, kernel -> predict(rung, kernel, registers(kernel))))
+        .toList();
   }
 
   /** What is said of a rung's kernel, or why there is none on the device. */
