@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 final class ResultsIndexTest {
   private static final Path DOCS = Path.of("..", "docs").toAbsolutePath().normalize();
   private static final Pattern DEVICE =
-      Pattern.compile("\\b(H200s?|two cores|2 cores|Two cores)\\b");
+      Pattern.compile("(?i)\\b(H100|H200|two cores|2 cores)s?\\b");
   private static final Pattern COMMAND =
       Pattern.compile("(?m)`((?:bash )?(?:bench/|warpwright )[^`]+)`|^((?:bench/|warpwright ).*)$");
 
@@ -33,9 +33,22 @@ final class ResultsIndexTest {
       String name = file.getFileName().toString();
       String title = text.lines().findFirst().orElseThrow().substring(2);
       title = title.replaceAll(",? \\(?20\\d\\d-\\d\\d-\\d\\d.*", "").replaceAll("[:,]$", "");
-      Matcher device = DEVICE.matcher(text);
-      String where = device.find() ? device.group(1).toLowerCase(Locale.ROOT) : "";
-      where = where.startsWith("h200") ? "H200" : where.isEmpty() ? "" : "CPU";
+      List<String> devices =
+          DEVICE
+              .matcher(text)
+              .results()
+              .map(found -> found.group(1).toUpperCase(Locale.ROOT))
+              .distinct()
+              .toList();
+      String where = devices.isEmpty() ? "" : devices.getFirst();
+      // The head of a document with GPUs of two kinds names both.
+      String head = text.lines().limit(4).collect(Collectors.joining("\n"));
+      if (where.startsWith("H")) {
+        where = devices.stream().filter(head::contains).collect(Collectors.joining(", "));
+        where = where.isEmpty() ? devices.getFirst() : where;
+      } else if (!where.isEmpty()) {
+        where = "CPU";
+      }
       Matcher command = COMMAND.matcher(text);
       String how = "";
       if (command.find()) {
