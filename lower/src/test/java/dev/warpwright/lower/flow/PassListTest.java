@@ -173,6 +173,16 @@ class PassListTest {
     Set<String> all = new TreeSet<>(PASSES.keySet());
     all.removeAll(CHECKS);
     assertThat(changing).as("passes that change a program").isEqualTo(all);
+    if (Boolean.getBoolean("goldens.update")) {
+      // Files carry the pass's number: behind a new pass all others have another name.
+      try (Stream<Path> files = Files.list(GOLDENS)) {
+        for (Path file : files.toList()) {
+          if (!names.contains(file.getFileName().toString())) {
+            Files.delete(file);
+          }
+        }
+      }
+    }
     try (Stream<Path> files = Files.list(GOLDENS)) {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrderElementsOf(names);
