@@ -21,11 +21,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Compiles a model, runs it, and verifies what came out. */
 public final class RunAction implements Action<RunRequest> {
-  /** Runs between two looks at the clock. */
+  /** Runs between two looks at the clock on a GPU. */
   private static final int ROUND = 5;
 
-  /** Seconds after which the JVM has compiled what runs often. */
-  private static final double WARM = 1;
+  /** Microseconds that a round on the CPU takes at least. */
+  private static final double ROUND_US = 5000;
+
+  /** Seconds from which on somebody wants the time of a JVM that has compiled everything. */
+  private static final double PATIENT = 1;
+
+  /** How much longer than asked for is waited until rounds agree. */
+  private static final double LONGER = 5;
 
   @Override
   public Report perform(RunRequest request, Progress progress) {
@@ -79,16 +85,23 @@ public final class RunAction implements Action<RunRequest> {
 
   /**
    * Measures for the given time. The last round counts: the JVM compiles a kernel to machine code
-   * only after it has run for a while.
+   * only after it has run for a while, and on busy cores that may take long, so rounds go on until
+   * they agree if time was given for that.
    */
   private static void time(RunReport report, Executable executable, double seconds, Device device) {
+    boolean jvm = device instanceof CpuDevice;
+    SteadyTime steady = new SteadyTime();
+    double most = jvm && seconds >= PATIENT ? LONGER * seconds : seconds;
     long start = System.nanoTime();
     Executable.Timing timing;
-    int round = 1;
+    double elapsed;
+    int runs = 1;
     do {
-      timing = executable.time(round);
-      round = ROUND;
-    } while ((System.nanoTime() - start) / 1e9 < seconds);
-    report.timed(timing, !(device instanceof CpuDevice) || seconds >= WARM);
+      timing = executable.time(runs);
+      steady.add(timing.totalUs());
+      runs = !jvm ? ROUND : timing.totalUs() * runs < ROUND_US ? 2 * runs : runs;
+      elapsed = (System.nanoTime() - start) / 1e9;
+    } while (elapsed < seconds || (!steady.reached() && elapsed < most));
+    report.timed(timing, !jvm || steady.reached());
   }
 }

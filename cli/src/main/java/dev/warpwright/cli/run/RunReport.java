@@ -60,6 +60,12 @@ final class RunReport {
     warm = steady;
   }
 
+  private String unsteady() {
+    return request.seconds() < 1
+        ? " in the first calls, while the JVM warms up (--time 2 measures on)"
+        : ", not steady: the JVM still compiles, or the cores are busy";
+  }
+
   Report report(Executable executable) {
     Executable.Timing measured = Objects.requireNonNull(timing);
     boolean clean = executable.findings().isEmpty();
@@ -90,7 +96,7 @@ final class RunReport {
             facts.size(),
             facts.size() == 1 ? "" : "s",
             (isSimulated() ? "simulated, on a real one " : "") + figure(measured.totalUs()).text(),
-            warm ? "" : " while the JVM warms up (--time 2 measures on)");
+            warm ? "" : unsteady());
     Json.Members json =
         Json.object()
             .with("model", request.model().title())

@@ -82,6 +82,10 @@ final class RunNetworkTest {
       value = {
         "run SIREN/model.onnx rows=4|rows=4': for mlp, ffn and attention; '",
         "run widths=4,4 rows=2 colour=red|there is no 'colour'; known are rows, widths",
+        "run mlp width=4,4 rows=2|no value for widths; is 'width' meant? give the inputs",
+        "run mlp widths=4,4 rows=2 baes=1|there is no 'baes'; is 'bias' meant? known are rows, widths",
+        "run mlp widths=64,64 rows=2 act=rleu|act=rleu: it is one of ",
+        "plan mlp widths=46341,46341 rows=2|widths=46341,46341: a layer of random weights has at most",
         "run gemm MNK=64|MNK=64': run is for networks; 'explain gemm'",
         "run SIREN/model.onnx --beside x.png|--beside x.png: give the picture's size",
         "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain and check; run has",

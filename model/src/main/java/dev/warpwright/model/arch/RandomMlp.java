@@ -23,6 +23,9 @@ public final class RandomMlp {
   /** Points between -8 and 8 at which an activation's mean square is looked at. */
   private static final int POINTS = 1601;
 
+  /** Of a layer: they are made in one array. */
+  private static final long MOST_WEIGHTS = Integer.MAX_VALUE - 8;
+
   private RandomMlp() {}
 
   /**
@@ -36,6 +39,7 @@ public final class RandomMlp {
     SplittableRandom random = new SplittableRandom(seed);
     List<ConstantTensor> tensors = new ArrayList<>();
     double meanSquare = 1;
+    check(mlp, dtype);
     for (int i = 1; i < mlp.widths().size(); i++) {
       long outputs = mlp.widths().get(i);
       long inputs = mlp.widths().get(i - 1);
@@ -51,13 +55,53 @@ public final class RandomMlp {
     return NetworkAssembler.assemble(Weights.of("random weights", tensors), mlp);
   }
 
+  /** Widths are int, so that their products are long. */
+  private static void check(Architecture.Mlp mlp, DType dtype) {
+    double all = 0;
+    double largest = 0;
+    for (int i = 1; i < mlp.widths().size(); i++) {
+      long weights = (long) mlp.widths().get(i) * mlp.widths().get(i - 1);
+      if (weights > MOST_WEIGHTS) {
+        throw new UserError(
+            String.format(
+                Locale.ROOT,
+                "widths=%d,%d: a layer of random weights has at most %d of them, not %d",
+                mlp.widths().get(i - 1),
+                mlp.widths().get(i),
+                MOST_WEIGHTS,
+                weights));
+      }
+      all += (double) dtype.bytes() * weights;
+      largest = Math.max(largest, (double) Double.BYTES * weights);
+    }
+    if (all + largest > Runtime.getRuntime().maxMemory()) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "widths=…: random weights of this network take %.0f MB while they are made, Java has %d;"
+                  + " WARPWRIGHT_JAVA_OPTS=-Xmx%.0fg gives it more, where there is more",
+              (all + largest) / 1e6,
+              Runtime.getRuntime().maxMemory() / 1_000_000,
+              Math.ceil(1.5 * (all + largest) / (1 << 30))));
+    }
+  }
+
   private static ConstantTensor random(
       String name, DType dtype, List<Long> shape, double scale, SplittableRandom random) {
-    double[] values = new double[Math.toIntExact(shape.stream().reduce(1L, Math::multiplyExact))];
+    double[] values = new double[Math.toIntExact(shape.stream().reduce(1L, (a, b) -> a * b))];
     for (int i = 0; i < values.length; i++) {
       values[i] = scale * random.nextGaussian();
     }
     return ConstantTensor.ofDoubles(name, dtype, shape, values);
+  }
+
+  /**
+   * Refuses a name that is no activation's.
+   *
+   * @throws UserError if there is none of that name, or it has weights of its own
+   */
+  public static void checkActivation(String name) {
+    meanSquare(name);
   }
 
   /** Of what an activation makes of normally distributed numbers. */

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.command;
 
 import dev.warpwright.base.UserError;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,9 +61,39 @@ public final class KeyValues {
   public long number(String key, long least, long most) {
     String text = text(key);
     if (text == null) {
-      throw new UserError("no value for " + key + "; give " + key + "=...");
+      throw missing(key);
     }
     return number(key, text, least, most);
+  }
+
+  /** Says that a value is missing, and which one may be it, misspelt. */
+  public UserError missing(String key) {
+    return missing(key, key + "=...");
+  }
+
+  /** Says that a value is missing, which one may be it, misspelt, and what to give. */
+  public UserError missing(String key, String give) {
+    String like =
+        unread.keySet().stream().filter(given -> isLike(given, key)).findFirst().orElse(null);
+    String meant = like == null ? "" : "is '" + like + "' meant? ";
+    return new UserError("no value for " + key + "; " + meant + "give " + give);
+  }
+
+  /** Whether few letters of one make the other: a letter less, more or another, or two swapped. */
+  static boolean isLike(String given, String known) {
+    int from = 0;
+    int most = Math.min(given.length(), known.length());
+    while (from < most && given.charAt(from) == known.charAt(from)) {
+      from++;
+    }
+    int behind = 0;
+    while (behind < most - from
+        && given.charAt(given.length() - 1 - behind) == known.charAt(known.length() - 1 - behind)) {
+      behind++;
+    }
+    int differing = Math.max(given.length(), known.length()) - from - behind;
+    return known.length() > 2
+        && (differing <= 1 || (differing == 2 && given.length() == known.length()));
   }
 
   /** A number, or another one if it is not given. */
@@ -100,6 +131,10 @@ public final class KeyValues {
   public Map<String, Long> otherNumbers() {
     Map<String, Long> numbers = new TreeMap<>();
     for (String key : List.copyOf(unread.keySet())) {
+      if (!NUMBER.matcher(String.valueOf(values.get(key))).matches()) {
+        throw new UserError(
+            key + "=" + values.get(key) + ": there is no '" + key + "' with such a value");
+      }
       numbers.put(key, number(key, 0, Long.MAX_VALUE));
     }
     return numbers;
@@ -132,8 +167,19 @@ public final class KeyValues {
    */
   public void finish(String known) {
     if (!unread.isEmpty()) {
+      String key = unread.keySet().iterator().next();
+      String like =
+          Arrays.stream(known.split("[ ,()]+"))
+              .filter(each -> isLike(key, each))
+              .findFirst()
+              .orElse(null);
       throw new UserError(
-          "there is no '" + unread.keySet().iterator().next() + "'; known are " + known);
+          "there is no '"
+              + key
+              + "'; "
+              + (like == null ? "" : "is '" + like + "' meant? ")
+              + "known are "
+              + known);
     }
   }
 }

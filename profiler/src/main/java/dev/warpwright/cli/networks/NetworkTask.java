@@ -222,12 +222,14 @@ public record NetworkTask(
 
   private static NetworkTask mlp(KeyValues values) {
     int rows = rows(values, 0);
-    List<Integer> widths = widths(values.text("widths"));
+    List<Integer> widths = widths(values);
     Precision precision = precision(values.text("dtype", "f16"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     String act = values.text("act", "relu");
     List<String> activations = new ArrayList<>(List.of(act.split(",", -1)));
+    // Also where there is no hidden layer: a misspelt one is a mistake all the same.
+    activations.forEach(RandomMlp::checkActivation);
     int hidden = widths.size() - 2;
     if (activations.size() == 1) {
       while (activations.size() < hidden) {
@@ -258,10 +260,11 @@ public record NetworkTask(
     return new NetworkTask(MLP, words, null, graph, precision, rows, seed);
   }
 
-  private static List<Integer> widths(@Nullable String text) {
+  private static List<Integer> widths(KeyValues values) {
+    String text = values.text("widths");
     if (text == null) {
-      throw new UserError(
-          "no value for widths; give the inputs and each layer's outputs, as widths=64,128,128,16");
+      throw values.missing(
+          "widths", "the inputs and each layer's outputs, as widths=64,128,128,16");
     }
     List<Integer> widths = new ArrayList<>();
     for (String width : text.split(",", -1)) {
