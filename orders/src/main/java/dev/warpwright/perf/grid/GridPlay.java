@@ -147,14 +147,18 @@ final class GridPlay {
     cache.flush();
     double all = now * blocks;
     double waiting = 0;
+    double[] last = new double[grid.sms()];
     for (GridRun.Span span : spans) {
       waiting += span.waited();
+      last[span.sm()] = span.ended();
     }
+    double busy = Arrays.stream(last).sum();
     return new GridRun(
         now,
         spans,
         all == 0 ? 0 : waiting / all,
-        all == 0 ? 0 : 1 - worked / (now * grid.sms()),
+        all == 0 ? 0 : (busy - worked) / (now * grid.sms()),
+        all == 0 ? 0 : 1 - busy / (now * grid.sms()),
         cache.read(),
         cache.stored(),
         cache.asked(),

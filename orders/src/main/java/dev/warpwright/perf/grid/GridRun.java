@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeUs from the first item to the last
  * @param spans of the items that were done, in the order in which they ended
  * @param waiting part of the blocks' time that they waited, 0 to 1
- * @param idle part of the SMs' time in which none of their blocks worked: they waited, or had
- *     nothing left
+ * @param stalled part of the SMs' time in which all of their blocks waited that had an item
+ * @param idle part of the SMs' time in which none of their blocks had an item
  * @param dramReadBytes that device memory delivered
  * @param dramWriteBytes that went there
  * @param l2Bytes that SMs asked L2 for
@@ -21,6 +21,7 @@ public record GridRun(
     double timeUs,
     List<Span> spans,
     double waiting,
+    double stalled,
     double idle,
     double dramReadBytes,
     double dramWriteBytes,
