@@ -73,7 +73,7 @@ public final class AmpereModel {
     double sharing = grid.sharing(shares.items());
     double steps = shares.waves() * grid.steps();
     Issue parts = issue(w, c, sharing);
-    double issued = parts.together(at(ISSUED));
+    double issued = together(at(ISSUED), parts.math, parts.reading, parts.copying);
     double l2 = grid.stepBytes() * Math.min(shares.items(), grid.slots()) / at(L2_BYTES);
     double dram = (grid.operandBytes() + grid.resultBytes()) / at(DRAM_BYTES);
     double step =
@@ -101,11 +101,7 @@ public final class AmpereModel {
   }
 
   /** Microseconds of a step in which the SM multiplies, reads shared memory and copies. */
-  private record Issue(double math, double reading, double copying) {
-    double together(double sharp) {
-      return TileGrid.together(sharp, math, reading, copying);
-    }
-  }
+  private record Issue(double math, double reading, double copying) {}
 
   /**
    * A step of blocks that share an SM.
@@ -131,12 +127,17 @@ public final class AmpereModel {
     return new Issue(math, reading, copying);
   }
 
-  /** What a tile of a GEMM takes while blocks come and go. */
-  public TileTimes tile(GemmWorkload w, AmpereConfig c) {
+  /**
+   * What a tile of a GEMM takes while blocks come and go.
+   *
+   * @param copying what copies cost of what they do where rows are no multiples of 16 bytes
+   */
+  public TileTimes tile(GemmWorkload w, AmpereConfig c, double copying) {
     List<Double> steps = new ArrayList<>();
     List<Double> ends = new ArrayList<>();
     for (int sharing = 1; sharing <= c.minBlocks(); sharing++) {
-      double issued = issue(w, c, sharing).together(at(ISSUED));
+      Issue parts = issue(w, c, sharing);
+      double issued = together(at(ISSUED), parts.math, parts.reading, copying * parts.copying);
       steps.add(
           together(at(SHARP), issued + at(BARRIER) / sharing, at(LATENCY) / (c.stages() - 1)));
       ends.add((double) c.tileM() * c.tileN() / c.threads() * at(STORE) * sharing);

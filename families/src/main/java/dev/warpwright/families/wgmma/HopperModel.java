@@ -161,7 +161,7 @@ public final class HopperModel {
     return (latency + grid.stepBytes() / at(TAKEN_BYTES) + at(HELD) * math) / c.stages();
   }
 
-  /** What a tile of a GEMM takes while blocks come and go. */
+  /** What a tile of a GEMM, or of each block of a cluster, takes while blocks come and go. */
   public TileTimes tile(GemmWorkload w, HopperConfig c, int sms) {
     TileGrid grid = grid(w, c, sms);
     double asked = grid.stepBytes() * grid.shares(c.division()).items() * grid.steps();
@@ -180,7 +180,7 @@ public final class HopperModel {
               copying(w, c, sharing)));
       ends.add(epilogue(grid, c, sharing) + at(LOOKUP));
     }
-    double flops = 2.0 * c.tileM() * c.tileN() * c.tileK();
+    double flops = 2.0 * c.tileM() * c.tileN() * c.tileK() * c.clusterM() * c.clusterN();
     return new TileTimes(
         steps,
         at(LATENCY) + at(FAR),

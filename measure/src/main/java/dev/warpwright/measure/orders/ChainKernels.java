@@ -15,6 +15,7 @@ import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.perf.grid.Dealing;
+import dev.warpwright.perf.grid.GridNumber;
 import dev.warpwright.perf.grid.PersistentGrid;
 import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
@@ -103,7 +104,8 @@ public final class ChainKernels {
         device,
         device.sms(),
         steps(workload, config.tileK()),
-        new AmpereModel(Calibration.of(device)).tile(workload.first(), config));
+        new AmpereModel(Calibration.of(device))
+            .tile(workload.first(), config, GridNumber.of(device).at(GridNumber.COPYING)));
   }
 
   /**

@@ -5,7 +5,6 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.perf.analyze.L2Number;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
-import dev.warpwright.target.Calibration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -98,10 +97,9 @@ final class GridPlay {
     problem = grid.problem();
     items = grid.order().toArray(new WorkItem[0]);
     times = grid.times();
-    Calibration.Numbers<L2Number> fitted = L2Number.of(grid.device());
-    unevenness = fitted.at(L2Number.UNEVEN);
-    fetching = fitted.at(L2Number.FETCHING);
-    across = fitted.at(L2Number.ACROSS);
+    unevenness = GridNumber.of(grid.device()).at(GridNumber.UNEVEN);
+    fetching = GridNumber.of(grid.device()).at(GridNumber.FETCHING);
+    across = L2Number.of(grid.device()).at(L2Number.ACROSS);
     blocks = grid.blocks();
     long[] sizes = new long[problem.blocks()];
     for (int i = 0; i < sizes.length; i++) {
@@ -157,7 +155,7 @@ final class GridPlay {
         now,
         spans,
         all == 0 ? 0 : waiting / all,
-        all == 0 ? 0 : (busy - worked) / (now * grid.sms()),
+        all == 0 ? 0 : Math.max(0, busy - worked) / (now * grid.sms()),
         all == 0 ? 0 : 1 - busy / (now * grid.sms()),
         cache.read(),
         cache.stored(),

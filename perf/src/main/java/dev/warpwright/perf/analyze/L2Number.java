@@ -17,13 +17,7 @@ public enum L2Number {
    * The part of a half's first reads of what the other half has that count as misses; the others
    * find it under way. Fitted to the hit rates of the same counters.
    */
-  ACROSS,
-
-  /** By so much more or less than they should, tiles take that are played in time. */
-  UNEVEN,
-
-  /** By so much more, steps of these take whose operands all come from device memory. */
-  FETCHING;
+  ACROSS;
 
   /** Of a device. */
   public static Calibration.Numbers<L2Number> of(DeviceModel device) {
