@@ -39,7 +39,7 @@ public record PersistentGrid(
   public record Steps(long first, long second) {
     public Steps {
       if (first < 1 || second < 0) {
-        throw new UserError(first + " and " + second + " steps along K: 1 at least");
+        throw new UserError(first + " and " + second + " steps of K: 1 at least");
       }
     }
   }
