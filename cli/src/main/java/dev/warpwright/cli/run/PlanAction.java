@@ -20,6 +20,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.orders.OneKernel;
 import dev.warpwright.networks.stages.UnfusedTraffic;
@@ -59,7 +60,9 @@ public final class PlanAction implements Action<ModelRequest> {
         judged = NetworkCompiler.judged(model.graph(), gpu, precision, rows);
         List<GemmWorkload> gemms = NetworkCompiler.products(model.graph(), precision, rows);
         alone =
-            DeviceCatalogue.largest(gpu).map(known -> OneKernel.of(gemms, known)).orElse(List.of());
+            DeviceCatalogue.largest(gpu)
+                .map(known -> OneKernel.of(gemms, WaitPolicy.ROW, known))
+                .orElse(List.of());
       }
       return report(request, device, program, rows, expected, judged, alone);
     }

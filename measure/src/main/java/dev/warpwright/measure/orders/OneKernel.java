@@ -32,8 +32,9 @@ public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun
    * or the device has no such kernel.
    *
    * @param gemms of a network, in order
+   * @param waits for what a tile of the second one waits
    */
-  public static List<OneKernel> of(List<GemmWorkload> gemms, DeviceModel device) {
+  public static List<OneKernel> of(List<GemmWorkload> gemms, WaitPolicy waits, DeviceModel device) {
     Optional<FfnWorkload> block = block(gemms);
     if (block.isEmpty() || !device.target().hasHopper()) {
       return List.of();
@@ -41,11 +42,10 @@ public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun
     List<OneKernel> kernels = new ArrayList<>();
     for (WorkOrder order : WorkOrder.values()) {
       try {
-        PersistentGrid grid =
-            ChainKernels.grid(block.get(), order, WaitPolicy.ROW, device).orElse(null);
+        PersistentGrid grid = ChainKernels.grid(block.get(), order, waits, device).orElse(null);
         if (grid != null && grid.order().size() <= MOST_TILES) {
           double waves = grid.order().size() / (double) grid.blocks();
-          kernels.add(new OneKernel(order, WaitPolicy.ROW, waves, grid.run()));
+          kernels.add(new OneKernel(order, waits, waves, grid.run()));
         }
       } catch (UserError e) {
         // Too large to be played.
@@ -86,21 +86,24 @@ public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun
   public String text(double apartUs) {
     return String.format(
         Locale.ROOT,
-        "one kernel, order=%s wait=%s: 1 launch, %.1f MB, %.2f waves, %.1f us expected, blocks wait"
-            + " %.0f %% of it and SMs have nothing left %.0f %%; %s",
+        "one kernel, order=%s wait=%s: 1 launch, %.1f MB, L2 hits %.0f %%, %.2f waves, %.1f us"
+            + " expected, blocks wait %.0f %% of it and SMs have nothing left %.0f %%; %s",
         order.text(),
         waits.text(),
         run.dramBytes() / 1e6,
+        100 * run.hitRate(),
         waves,
         run.timeUs(),
         100 * run.waiting(),
         100 * run.idle(),
-        Double.isNaN(apartUs)
-            ? "nothing to compare it with"
-            : run.timeUs() < apartUs
-                ? "not chosen all the same, such predictions were 20 % off where measured"
-                : String.format(
-                    Locale.ROOT, "%.2f times as long as apart", run.timeUs() / apartUs));
+        run.deadlock() != null
+            ? "deadlock: " + run.deadlock()
+            : Double.isNaN(apartUs)
+                ? "nothing to compare it with"
+                : run.timeUs() < apartUs
+                    ? "not chosen all the same, such predictions were 20 % off where measured"
+                    : String.format(
+                        Locale.ROOT, "%.2f times as long as apart", run.timeUs() / apartUs));
   }
 
   /** The same. */
@@ -109,9 +112,11 @@ public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun
         .with("order", order.text())
         .with("wait", waits.text())
         .with("bytes", run.dramBytes())
+        .with("hitRate", run.hitRate())
         .with("waves", waves)
         .with("expectedUs", run.timeUs())
         .with("waiting", run.waiting())
-        .with("idle", run.idle());
+        .with("idle", run.idle())
+        .with("deadlock", run.deadlock());
   }
 }

@@ -67,15 +67,24 @@ class MeasuredChainsTest {
   @Test
   void aPlanSaysWhatOneKernelWouldTake() {
     var block = new FfnWorkload(256, 4096, 14336, 4096, DType.BF16);
-    List<OneKernel> kernels = OneKernel.of(List.of(block.first(), block.second()), H200);
+    List<OneKernel> kernels =
+        OneKernel.of(List.of(block.first(), block.second()), WaitPolicy.ROW, H200);
     assertThat(kernels).extracting(OneKernel::order).containsExactly(WorkOrder.values());
     assertThat(kernels.getFirst().text(100))
         .startsWith("one kernel, order=sequence wait=row: 1 launch, ")
         .contains("times as long as apart");
+    List<OneKernel> grid =
+        OneKernel.of(List.of(block.first(), block.second()), WaitPolicy.GRID, H200);
+    assertThat(grid).hasSize(2);
+    assertThat(grid.stream().map(one -> one.text(100)))
+        .anySatisfy(
+            text -> assertThat(text).contains("order=rows wait=grid").contains("deadlock: block"));
     assertThat(kernels.getFirst().text(1000)).contains("not chosen all the same");
-    assertThat(OneKernel.of(List.of(block.first(), block.second()), Gpus.find("a100"))).isEmpty();
+    assertThat(
+            OneKernel.of(List.of(block.first(), block.second()), WaitPolicy.ROW, Gpus.find("a100")))
+        .isEmpty();
     GemmWorkload alone = GemmWorkload.nt(256, 4096, 4096, DType.BF16);
-    assertThat(OneKernel.of(List.of(alone), H200)).isEmpty();
-    assertThat(OneKernel.of(List.of(alone, alone), H200)).isEmpty();
+    assertThat(OneKernel.of(List.of(alone), WaitPolicy.ROW, H200)).isEmpty();
+    assertThat(OneKernel.of(List.of(alone, alone), WaitPolicy.ROW, H200)).isEmpty();
   }
 }

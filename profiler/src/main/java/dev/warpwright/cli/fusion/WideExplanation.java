@@ -18,6 +18,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.network.NetworkResult;
@@ -132,9 +133,17 @@ record WideExplanation(
         products == null || made.compiled().fixedRows().isEmpty()
             ? List.of()
             : WideStrategy.of(made.compiled(), products),
-        OneKernel.of(NetworkCompiler.products(task.graph(), task.precision(), task.rows()), device),
+        alone(task, device),
         made.compiled().kernels().stream().map(kernel -> Row.of(kernel, scalars, device)).toList(),
         measured);
+  }
+
+  /** A feed-forward block as one kernel, by the waiting that is asked for, or by rows. */
+  static List<OneKernel> alone(NetworkTask task, DeviceModel device) {
+    return OneKernel.of(
+        NetworkCompiler.products(task.graph(), task.precision(), task.rows()),
+        task.merging() == null ? WaitPolicy.ROW : task.merging().waits(),
+        device);
   }
 
   Report report() {
