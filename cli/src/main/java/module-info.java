@@ -8,6 +8,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.perf;
+  requires transitive dev.warpwright.orders;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;

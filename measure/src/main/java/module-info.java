@@ -8,6 +8,7 @@ module dev.warpwright.measure {
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.lower;
   requires transitive dev.warpwright.perf;
+  requires transitive dev.warpwright.orders;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;

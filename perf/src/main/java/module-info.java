@@ -7,6 +7,5 @@ module dev.warpwright.perf {
 
   exports dev.warpwright.perf;
   exports dev.warpwright.perf.analyze;
-  exports dev.warpwright.perf.order;
   exports dev.warpwright.perf.predict;
 }

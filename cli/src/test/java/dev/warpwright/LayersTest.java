@@ -66,6 +66,7 @@ final class LayersTest {
                   "host",
                   "cuda",
                   "space")),
+          entry("orders", Set.of("base", "ir", "target", "workload", "perf", "families")),
           entry(
               "measure",
               Set.of(
@@ -77,6 +78,7 @@ final class LayersTest {
                   "schedule",
                   "lower",
                   "perf",
+                  "orders",
                   "cuda",
                   "interpreter",
                   "sim",
@@ -179,6 +181,7 @@ final class LayersTest {
                   "target",
                   "workload",
                   "perf",
+                  "orders",
                   "cuda",
                   "jvm",
                   "interpreter",
@@ -203,6 +206,7 @@ final class LayersTest {
                   "workload",
                   "schedule",
                   "perf",
+                  "orders",
                   "cuda",
                   "interpreter",
                   "sim",

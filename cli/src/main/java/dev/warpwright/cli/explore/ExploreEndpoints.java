@@ -63,6 +63,7 @@ final class ExploreEndpoints {
         Map.entry("devices", p -> AnalyzeEndpoints.devices().write()),
         Map.entry("analyze", p -> AnalyzeEndpoints.analyze(p).write()),
         Map.entry("device", p -> AnalyzeEndpoints.device(p).write()),
+        Map.entry("chain", p -> ChainEndpoints.chain(p).write()),
         Map.entry("staircase", p -> AnalyzeEndpoints.staircase(p).write()),
         Map.entry("gpu", p -> measuring.gpu().write()),
         Map.entry("recorded", p -> recorded(p).write()),

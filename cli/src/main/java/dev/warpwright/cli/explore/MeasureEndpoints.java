@@ -75,7 +75,7 @@ final class MeasureEndpoints {
   }
 
   private long measureChain(ChainMeasureRequest request) {
-    if (request.simulated()) {
+    if (request.from() != ChainMeasureRequest.From.GPU) {
       throw new UserError("from: the page measures on the GPU");
     }
     return jobs.start(

@@ -6,16 +6,18 @@ import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.measure.orders.ChainKernels;
 import dev.warpwright.measure.orders.ChainMeasurement;
 import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.Timeline;
-import dev.warpwright.perf.analyze.ChainPrediction;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.grid.Dealing;
+import dev.warpwright.perf.grid.GridRun;
+import dev.warpwright.perf.grid.PersistentGrid;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.workload.FfnWorkload;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,35 +42,43 @@ final class ChainMeasureAction {
           }
         };
     List<ChainMeasurement> measured =
-        request.simulated()
-            ? ChainMeasurer.inSimulator(request.what(), request.gpu(), watcher)
-            : ChainMeasurer.onGpu(request.what(), watcher);
+        switch (request.from()) {
+          case GPU -> ChainMeasurer.onGpu(request.what(), watcher);
+          case SIMULATOR -> ChainMeasurer.inSimulator(request.what(), request.gpu(), watcher);
+          case MODEL -> List.of();
+        };
     List<String> lines = new ArrayList<>();
     List<Json> rows = new ArrayList<>();
     var csv =
         new StringBuilder(
             "order,wait,device,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,idle,"
-                + "predictedUs,predictedRead,predictedWrite,predictedHitRate\n");
+                + "predictedUs,predictedRead,predictedWrite,predictedHitRate,predictedWaiting,"
+                + "predictedIdle\n");
     lines.add(request.what().workload().text() + ", tiles of " + request.what().tiling().text());
     lines.add(
         format(
-            "%-14s %-5s %12s %22s %24s %16s %6s",
+            "%-14s %-5s %12s %22s %24s %16s %14s %14s",
             "order",
             "wait",
             "in a graph",
             "one launch (predicted)",
             "memory (predicted)",
             "L2 hits (pred.)",
-            "idle"));
-    for (int i = 0; i < measured.size(); i++) {
-      ChainMeasurement m = measured.get(i);
-      ChainPrediction predicted =
-          predicted(request, m, request.what().orders().get(i / request.what().waits().size()));
-      lines.add(
-          m.failure() == null ? line(m, predicted) : "WRONG: " + m.order() + ": " + m.failure());
-      rows.add(json(m, predicted));
-      csv.append(csv(m, predicted));
+            "waiting (pred.)",
+            "idle (pred.)"));
+    List<String> notes = new ArrayList<>();
+    int i = 0;
+    for (ChainMeasurer.Named order : request.what().orders()) {
+      for (WaitPolicy waits : request.what().waits()) {
+        ChainMeasurement m = measured.isEmpty() ? null : measured.get(i++);
+        Row row = new Row(order.name(), waits, m, predicted(request, m, order, waits));
+        lines.add(row.line());
+        notes.addAll(row.notes());
+        rows.add(row.json());
+        csv.append(row.csv());
+      }
     }
+    lines.addAll(notes);
     if (request.csv() != null) {
       byte[] bytes = csv.toString().getBytes(StandardCharsets.UTF_8);
       AtomicFile.write(request.csv(), out -> out.write(bytes));
@@ -82,109 +92,169 @@ final class ChainMeasureAction {
             .with("measurements", new Json.Array(rows)));
   }
 
-  /** For a device of the catalogue. */
-  private static @Nullable ChainPrediction predicted(
-      ChainMeasureRequest request, ChainMeasurement m, ChainMeasurer.Named order) {
+  /** For a device of the catalogue; null for another, or where there is no such kernel. */
+  private static @Nullable Predicted predicted(
+      ChainMeasureRequest request,
+      @Nullable ChainMeasurement m,
+      ChainMeasurer.Named order,
+      WaitPolicy waits) {
     DeviceModel device =
-        request.simulated() ? request.gpu() : DeviceCatalogue.find(m.device()).orElse(null);
+        m == null || request.from() == ChainMeasureRequest.From.SIMULATOR
+            ? request.gpu()
+            : DeviceCatalogue.find(m.device()).orElse(null);
     if (device == null) {
       return null;
     }
-    FfnWorkload w = m.workload();
-    var first = new GemmShape(w.m(), w.hidden(), w.k(), w.precision());
+    ChainMeasurer.Request what = request.what();
     try {
-      return ChainPrediction.of(first, w.n(), m.tiling(), order.items(), device);
+      PersistentGrid grid =
+          ChainKernels.grid(what.workload(), what.tiling(), order.items(), waits, device);
+      return new Predicted(device, grid.run(), grid.with(Dealing.DRAWN).run());
     } catch (UserError e) {
-      // What runs at a time does not fit into the cache.
+      if (m == null) {
+        throw e;
+      }
       return null;
     }
   }
 
-  private static String line(ChainMeasurement m, @Nullable ChainPrediction p) {
-    Counters c = m.counters();
-    Timeline timeline = m.timeline();
-    return format(
-        "%-14s %-5s %12s %22s %24s %16s %6s",
-        m.order(),
-        m.waits().text(),
-        m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),
-        both(
-            c == null ? "-" : AnalyzeAction.time(c.timeUs()),
-            p == null ? "-" : AnalyzeAction.time(p.timeUs())),
-        both(
-            c == null ? "-" : AnalyzeAction.bytes(c.dramBytes()),
-            p == null ? "-" : AnalyzeAction.bytes(p.dramReadBytes() + p.dramWriteBytes())),
-        both(
-            c == null ? "-" : format("%.0f%%", 100 * c.hitRate()),
-            p == null ? "-" : format("%.0f%%", 100 * p.hitRate())),
-        timeline == null ? "-" : format("%.0f%%", 100 * timeline.idle()));
+  /**
+   * What is predicted.
+   *
+   * @param late the same kernel if blocks drew their next tile when one has ended
+   */
+  private record Predicted(DeviceModel device, GridRun run, GridRun late) {}
+
+  /** An order, as far as it was measured, beside what is predicted of it. */
+  private record Row(
+      String order, WaitPolicy waits, @Nullable ChainMeasurement m, @Nullable Predicted p) {
+    private static final double WORTH_TELLING = 1.05;
+
+    String line() {
+      if (m != null && m.failure() != null) {
+        return "WRONG: " + order + ": " + m.failure();
+      }
+      Counters c = m == null ? null : m.counters();
+      Timeline timeline = m == null ? null : m.timeline();
+      GridRun run = p == null ? null : p.run();
+      return format(
+          "%-14s %-5s %12s %22s %24s %16s %14s %14s",
+          order,
+          waits.text(),
+          m == null || m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),
+          both(
+              c == null ? "-" : AnalyzeAction.time(c.timeUs()),
+              run == null ? "-" : AnalyzeAction.time(run.timeUs())),
+          both(
+              c == null ? "-" : AnalyzeAction.bytes(c.dramBytes()),
+              run == null ? "-" : AnalyzeAction.bytes(run.dramBytes())),
+          both(
+              c == null ? "-" : format("%.0f%%", 100 * c.hitRate()),
+              run == null ? "-" : format("%.0f%%", 100 * run.hitRate())),
+          both("-", run == null ? "-" : format("%.0f%%", 100 * run.waiting())),
+          both(
+              timeline == null ? "-" : format("%.0f%%", 100 * timeline.idle()),
+              run == null ? "-" : format("%.0f%%", 100 * run.idle())));
+    }
+
+    /** What is to be said of the prediction beside its figures. */
+    List<String> notes() {
+      if (p == null) {
+        return List.of();
+      }
+      List<String> notes = new ArrayList<>();
+      String which = order + ", wait=" + waits.text() + ": ";
+      if (p.run().deadlock() != null) {
+        notes.add(which + "deadlock: " + p.run().deadlock());
+      } else if (p.run().timeUs() > WORTH_TELLING * p.late().timeUs()) {
+        notes.add(
+            which
+                + format(
+                    "blocks draw their next tile when one begins, so one that waits keeps it from"
+                        + " the others; drawn when one ends, it would be %s",
+                    AnalyzeAction.time(p.late().timeUs())));
+      }
+      return notes;
+    }
+
+    Json json() {
+      Json.Members json = Json.object().with("order", order).with("wait", waits.text());
+      if (m != null) {
+        json =
+            json.with("device", m.device())
+                .with("relError", m.relError())
+                .with("verified", m.verified())
+                .with("failure", m.failure());
+        if (m.times() != null) {
+          json = json.with("timeUs", m.times().timeUs()).with("spread", m.times().spread());
+        }
+        Counters c = m.counters();
+        if (c != null) {
+          json =
+              json.with(
+                  "ncu",
+                  Json.object()
+                      .with("timeUs", c.timeUs())
+                      .with("dramReadBytes", c.dramReadBytes())
+                      .with("dramWriteBytes", c.dramWriteBytes())
+                      .with("l2Bytes", c.l2Bytes())
+                      .with("hitRate", c.hitRate()));
+        }
+        Timeline timeline = m.timeline();
+        if (timeline != null) {
+          json = json.with("idle", timeline.idle()).with("overtaken", timeline.overtaken());
+        }
+      }
+      return p == null
+          ? json
+          : json.with(
+              "predicted",
+              Json.object()
+                  .with("device", p.device().name())
+                  .with("timeUs", p.run().timeUs())
+                  .with("drawnLaterUs", p.late().timeUs())
+                  .with("waiting", p.run().waiting())
+                  .with("stalled", p.run().stalled())
+                  .with("idle", p.run().idle())
+                  .with("dramReadBytes", p.run().dramReadBytes())
+                  .with("dramWriteBytes", p.run().dramWriteBytes())
+                  .with("l2Bytes", p.run().l2Bytes())
+                  .with("hitRate", p.run().hitRate())
+                  .with("deadlock", p.run().deadlock()));
+    }
+
+    String csv() {
+      Counters c = m == null ? null : m.counters();
+      Timeline timeline = m == null ? null : m.timeline();
+      GridRun run = p == null ? null : p.run();
+      return format(
+          "%s,%s,%s,%s,%s,%s,%s,%s\n",
+          Csv.cell(order),
+          waits.text(),
+          Csv.cell(m == null ? "" : m.device()),
+          m == null || m.times() == null ? "" : format("%.3f", m.times().timeUs()),
+          m == null ? "" : format("%.3g", m.relError()),
+          c == null
+              ? ",,,,"
+              : format(
+                  "%.3f,%.0f,%.0f,%.0f,%.4f",
+                  c.timeUs(), c.dramReadBytes(), c.dramWriteBytes(), c.l2Bytes(), c.hitRate()),
+          timeline == null ? "" : format("%.4f", timeline.idle()),
+          run == null
+              ? ",,,,,"
+              : format(
+                  "%.3f,%.0f,%.0f,%.4f,%.4f,%.4f",
+                  run.timeUs(),
+                  run.dramReadBytes(),
+                  run.dramWriteBytes(),
+                  run.hitRate(),
+                  run.waiting(),
+                  run.idle()));
+    }
   }
 
   private static String both(String measured, String predicted) {
     return measured + " (" + predicted + ")";
-  }
-
-  private static Json json(ChainMeasurement m, @Nullable ChainPrediction p) {
-    Json.Members json =
-        Json.object()
-            .with("order", m.order())
-            .with("wait", m.waits().text())
-            .with("device", m.device())
-            .with("relError", m.relError())
-            .with("verified", m.verified())
-            .with("failure", m.failure());
-    if (m.times() != null) {
-      json = json.with("timeUs", m.times().timeUs()).with("spread", m.times().spread());
-    }
-    Counters c = m.counters();
-    if (c != null) {
-      json =
-          json.with(
-              "ncu",
-              Json.object()
-                  .with("timeUs", c.timeUs())
-                  .with("dramReadBytes", c.dramReadBytes())
-                  .with("dramWriteBytes", c.dramWriteBytes())
-                  .with("l2Bytes", c.l2Bytes())
-                  .with("hitRate", c.hitRate()));
-    }
-    Timeline timeline = m.timeline();
-    if (timeline != null) {
-      json = json.with("idle", timeline.idle()).with("overtaken", timeline.overtaken());
-    }
-    return p == null
-        ? json
-        : json.with(
-            "predicted",
-            Json.object()
-                .with("timeUs", p.timeUs())
-                .with("dramReadBytes", p.dramReadBytes())
-                .with("dramWriteBytes", p.dramWriteBytes())
-                .with("l2Bytes", p.l2Bytes())
-                .with("hitRate", p.hitRate()));
-  }
-
-  private static String csv(ChainMeasurement m, @Nullable ChainPrediction p) {
-    Counters c = m.counters();
-    Timeline timeline = m.timeline();
-    return format(
-        "%s,%s,%s,%s,%.3g,%s,%s,%s\n",
-        Csv.cell(m.order()),
-        m.waits().text(),
-        Csv.cell(m.device()),
-        m.times() == null ? "" : format("%.3f", m.times().timeUs()),
-        m.relError(),
-        c == null
-            ? ",,,,"
-            : format(
-                "%.3f,%.0f,%.0f,%.0f,%.4f",
-                c.timeUs(), c.dramReadBytes(), c.dramWriteBytes(), c.l2Bytes(), c.hitRate()),
-        timeline == null ? "" : format("%.4f", timeline.idle()),
-        p == null
-            ? ",,,"
-            : format(
-                "%.3f,%.0f,%.0f,%.4f",
-                p.timeUs(), p.dramReadBytes(), p.dramWriteBytes(), p.hitRate()));
   }
 
   private static String format(String text, @Nullable Object... values) {

@@ -6,10 +6,10 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.ChainMeasurer.Named;
-import dev.warpwright.perf.analyze.ChainPrediction;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.grid.PersistentGrid;
 import dev.warpwright.perf.order.OrderText;
 import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
@@ -28,10 +28,32 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks what orders of two chained products in one grid cost.
  *
- * @param gpu what the simulator simulates, and what is predicted for
+ * @param gpu what the simulator simulates, and what is predicted for without a GPU
  */
 public record ChainMeasureRequest(
-    ChainMeasurer.Request what, boolean simulated, DeviceModel gpu, @Nullable Path csv) {
+    ChainMeasurer.Request what, From from, DeviceModel gpu, @Nullable Path csv) {
+  /** Where figures come from: a GPU here, the simulator, or the prediction alone. */
+  public enum From {
+    GPU("gpu"),
+    SIMULATOR("simulator"),
+    MODEL("model");
+
+    private final String text;
+
+    From(String text) {
+      this.text = text;
+    }
+
+    private static From parse(String text) {
+      for (From from : values()) {
+        if (from.text.equals(text)) {
+          return from;
+        }
+      }
+      throw new UserError("from=" + text + " is none of gpu, simulator and model, with N2=");
+    }
+  }
+
   private static final int LARGEST = 1_000_000;
   private static final int MOST_KERNELS = 32;
   private static final double COUNTER_SECONDS = 300;
@@ -62,10 +84,7 @@ public record ChainMeasureRequest(
             type);
     long last = values.number("N2", 1, LARGEST);
     Tiling tiling = Tiling.parse(values.text("tile", "128x128"));
-    String from = values.text("from", "gpu");
-    if (!from.equals("gpu") && !from.equals("simulator")) {
-      throw new UserError("from=" + from + " is none of gpu and simulator, with N2=");
-    }
+    From from = From.parse(values.text("from", "gpu"));
     DeviceModel gpu = Gpus.find(values.text("gpu", "h200"));
     String names = values.text("order");
     String file = values.text("file");
@@ -75,14 +94,14 @@ public record ChainMeasureRequest(
     }
     List<WaitPolicy> waits =
         Arrays.stream(values.text("wait", "row").split(",", -1))
-            .map(ChainMeasureRequest::wait)
+            .map(text -> wait(text, from))
             .distinct()
             .toList();
     long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
     double seconds = values.seconds("seconds", COUNTER_SECONDS);
     values.finish("M, N, K, N2, dtype, tile, order, file, line, wait, from, gpu, seed, seconds");
     // On a device tiles begin when a block is free and what they read is there: no steps.
-    TileProblem problem = ChainPrediction.problem(first, last, tiling, gpu).oneAtATime();
+    TileProblem problem = PersistentGrid.problem(first, last, tiling, gpu);
     List<Named> orders =
         file != null
             ? read(Path.of(file), line, problem)
@@ -108,19 +127,23 @@ public record ChainMeasureRequest(
             waits,
             counters ? seconds : 0,
             seed),
-        from.equals("simulator"),
+        from,
         gpu,
         csv);
   }
 
-  private static WaitPolicy wait(String text) {
-    return switch (text) {
-      case "row" -> WaitPolicy.ROW;
-      case "grid" -> WaitPolicy.GRID;
-      default ->
-          throw new UserError(
-              "wait=" + text + ": a tile of the second GEMM waits for its row, or for the grid");
-    };
+  private static WaitPolicy wait(String text, From from) {
+    for (WaitPolicy policy : WaitPolicy.values()) {
+      // No kernel waits for single tiles.
+      if (policy.text().equals(text) && (policy != WaitPolicy.TILE || from == From.MODEL)) {
+        return policy;
+      }
+    }
+    throw new UserError(
+        "wait="
+            + text
+            + ": a tile of the second GEMM waits for its row, for the grid, or, from=model, for"
+            + " single tiles");
   }
 
   private static Named named(String name, TileProblem problem) {

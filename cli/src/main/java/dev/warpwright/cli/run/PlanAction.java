@@ -20,11 +20,15 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.measure.orders.OneKernel;
 import dev.warpwright.networks.stages.UnfusedTraffic;
 import dev.warpwright.perf.TileTraffic;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,11 +54,17 @@ public final class PlanAction implements Action<ModelRequest> {
       ProgramText.write(request.emit(), compiled, rows, progress);
       Optional<FusionTimes> expected = Optional.empty();
       List<Judged> judged = List.of();
+      List<OneKernel> alone = List.of();
       if (device.target() instanceof GpuTarget gpu) {
         expected = NetworkCompiler.expected(model.graph(), gpu, precision, rows);
         judged = NetworkCompiler.judged(model.graph(), gpu, precision, rows);
+        List<GemmWorkload> gemms = NetworkCompiler.products(model.graph(), precision, rows);
+        alone =
+            DeviceCatalogue.largest(gpu)
+                .map(known -> OneKernel.of(gemms, WaitPolicy.ROW, known))
+                .orElse(List.of());
       }
-      return report(request, device, program, rows, expected, judged);
+      return report(request, device, program, rows, expected, judged, alone);
     }
   }
 
@@ -64,7 +74,8 @@ public final class PlanAction implements Action<ModelRequest> {
       CompiledProgram program,
       int rows,
       Optional<FusionTimes> expected,
-      List<Judged> judged) {
+      List<Judged> judged,
+      List<OneKernel> alone) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
     long unfused = UnfusedTraffic.bytes(program.network(), scalars);
     UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
@@ -120,6 +131,10 @@ public final class PlanAction implements Action<ModelRequest> {
               way.waves(),
               way.micros()));
     }
+    if (!ways.isEmpty()) {
+      double apart = ways.getLast().micros();
+      alone.forEach(one -> lines.append(String.format("%n  instead of %s", one.text(apart))));
+    }
     if (ways.isEmpty()) {
       expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
@@ -165,6 +180,7 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("bytesSaved", unfused - fused)
             .with("oneKernelUs", expected.map(FusionTimes::oneKernel).orElse(Double.NaN))
             .with("gemmPerLayerUs", expected.map(FusionTimes::layers).orElse(Double.NaN))
+            .with("persistent", Json.array(alone, OneKernel::json))
             .with("strategies", Json.array(judged, PlanAction::json))
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));

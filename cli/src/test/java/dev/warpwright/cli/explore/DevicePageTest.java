@@ -150,6 +150,44 @@ final class DevicePageTest extends PageTest {
     assertThat(page.locator("i:text('Test')").count()).isZero();
   }
 
+  /** Who waits when, in each order of two chained GEMMs; the address keeps what is shown. */
+  @Test
+  @VisitsFirst
+  void chainedGemmsArePlayed() {
+    visit(WIDE, "#device=M=2048&N=2048&K=256&dtype=bf16&gpu=h200");
+    page.getByLabel("N of the second GEMM").fill("512");
+    button("Play the orders").click();
+    Locator card = page.locator("[aria-label='Two chained GEMMs']");
+    card.getByText("H200 SXM, 128x128, waiting for its row of C").waitFor();
+    assertThat(card.locator("tbody tr").count()).isEqualTo(9);
+    assertThat(card.locator("tbody td:has-text('●')").count()).isEqualTo(1);
+    card.getByText("rows:1", new Locator.GetByTextOptions().setExact(true)).click();
+    card.getByText("Blocks by SM, rows:1").waitFor();
+    assertThat(card.locator(".played").getAttribute("aria-label")).contains("320 tiles");
+    // Waiting has one colour, and no other bars have it.
+    String waits = "getComputedStyle(document.querySelector('.played .%s')).fill";
+    assertThat(page.evaluate(waits.formatted("waits")))
+        .isNotEqualTo(page.evaluate(waits.formatted("gemm0")))
+        .isNotEqualTo(page.evaluate(waits.formatted("gemm1")));
+    assertThat(card.locator("path.waits").getAttribute("d")).startsWith("M");
+    Locator slider = card.getByLabel("Tile, as it ended").last();
+    slider.focus();
+    page.keyboard().press("End");
+    assertThat(card.locator(".told").textContent()).contains(") of E, number ");
+    card.locator(".played").click();
+    assertThat(card.locator(".told").textContent()).startsWith("Tile (");
+    String shown = card.locator("tbody").textContent();
+    String fragment = page.url().substring(page.url().indexOf('#'));
+    assertThat(fragment).contains("n2=512").contains("pairOrder=rows%3A1");
+    visit(NARROW, fragment);
+    card = page.locator("[aria-label='Two chained GEMMs']");
+    card.getByText("Blocks by SM, rows:1").waitFor();
+    assertThat(card.locator("tbody").textContent()).isEqualTo(shown);
+    assertThat(page.evaluate("document.documentElement.scrollWidth")).isEqualTo(NARROW);
+    page.getByLabel("A tile of E waits for").selectOption("grid");
+    card.getByText("waits for all of the first").first().waitFor();
+  }
+
   /** From a board to the GPU: its order as it stands, tile by tile. */
   @Test
   void theOrderOfABoardIsMeasured() {

@@ -8,6 +8,7 @@ import dev.warpwright.explorer.Endpoint;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.measure.orders.RecordedOrders;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -56,6 +57,32 @@ final class ExploreEndpointsTest {
             () -> optima.answer(Map.of("grid", "3x3", "capacities", "1 2 ".repeat(20).strip())))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("capacities: at most");
+  }
+
+  @Test
+  void chainedOrdersArePlayedInTime() {
+    Map<String, String> shape =
+        Map.of("M", "512", "N", "1024", "K", "256", "N2", "256", "gpu", "h200");
+    String row = get("chain", shape);
+    assertThat(row)
+        .contains("\"order\": \"row\"")
+        .contains("\"order\": \"mixed:8\"")
+        .contains("\"deadlock\": null")
+        .contains("\"blocks\": 264");
+    // Each of the 4 x (8 + 2) tiles is there.
+    assertThat(row.substring(row.indexOf("\"events\"")).split("\\], \\[")).hasSize(40);
+    Map<String, String> grid = new HashMap<>(shape);
+    grid.put("wait", "grid");
+    grid.put("order", "rows:1");
+    grid.put("M", "8192");
+    assertThat(get("chain", grid)).contains("waits for all of the first");
+    assertThat(
+            get("chain", Map.of("M", "512", "N", "1024", "K", "256", "N2", "256", "wait", "tile")))
+        .contains("\"wait\": \"tile\"");
+    Map<String, String> large = new HashMap<>(shape);
+    large.put("M", "100000");
+    large.put("N", "100000");
+    assertThatThrownBy(() -> get("chain", large)).isInstanceOf(UserError.class);
   }
 
   /** A product never gets faster by becoming larger. */

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,10 +187,25 @@ final class OrderAndAnalyzeTest {
         .contains("\"boundBy\": \"compute\"", "\"waves\": ", "\"hitRate\": ", "\"fitsL2\": false");
   }
 
+  /** Without a GPU: what is predicted of each order, waiting included. */
+  @Test
+  void chainedOrdersArePredicted() {
+    String words = "order measure M=8192 N=1024 K=256 N2=256 tile=128x128 from=model gpu=h200";
+    assertThat(execute((words + " order=row,rows:1 wait=row,grid").split(" "))).isZero();
+    List<String> lines = out().lines().toList();
+    assertThat(lines.get(1)).contains("waiting (pred.)").contains("L2 hits (pred.)");
+    assertThat(lines.get(2)).matches("row            row .*- \\(\\d+%\\) +- \\(\\d+%\\)");
+    assertThat(lines.get(5)).startsWith("rows:1         grid");
+    assertThat(out())
+        .containsPattern("rows:1, wait=grid: deadlock: block \\d+ waits for all of the first");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
+        "order measure M=512 N=512 K=64 N2=128 from=tea | none of gpu, simulator and model",
+        "order measure M=512 N=512 K=64 N2=128 wait=tile | waits for its row",
         "order | Missing required parameter",
         "order fly | none of search, show, score and measure",
         "order search | no grid; give grid=4x4",

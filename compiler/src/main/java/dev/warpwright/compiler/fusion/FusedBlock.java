@@ -7,11 +7,10 @@ import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.compiler.program.ProgramAssembly;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.ffn.FusedTiles;
 import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.wgmma.HopperConfig;
-import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.model.function.NetworkFunction;
@@ -41,9 +40,6 @@ import java.util.OptionalInt;
  * not choose it; it is there to be measured.
  */
 final class FusedBlock {
-  private static final int STEP = 64;
-  private static final int MOST_STAGES = 8;
-
   private final NetworkFunction network;
   private final List<PackedConstant> constants = new ArrayList<>();
 
@@ -95,7 +91,7 @@ final class FusedBlock {
     LayerGemm first = gemms.getFirst();
     LayerGemm second = gemms.getLast();
     FfnWorkload workload = workload(first, second);
-    HopperConfig config = config(workload, sms);
+    HopperConfig config = FusedTiles.choose(workload, sms).orElseThrow(FusedBlock::unfit);
     ScheduledGemm merged =
         merged(workload, config, new PersistentFusedGemms.Sharing(order, waits, sms));
     BoundKernel bound = BoundKernel.of(merged.kernel(), Map.of());
@@ -170,50 +166,5 @@ final class FusedBlock {
       throw unfit();
     }
     return new FfnWorkload(one.m(), one.k(), one.n(), two.n(), one.operands(), two.result());
-  }
-
-  /** Of the tiles that fit, those with which the busiest block has the least to do. */
-  private static HopperConfig config(FfnWorkload workload, int blocks) {
-    HopperConfig best = null;
-    double least = Double.POSITIVE_INFINITY;
-    for (int tileM : new int[] {64, 128}) {
-      for (int tileN : new int[] {64, 96, 112, 128, 160, 192, 224, 256}) {
-        for (int stages = MOST_STAGES; stages >= 3; stages--) {
-          HopperConfig config =
-              new HopperConfig(
-                  tileM,
-                  tileN,
-                  STEP,
-                  stages,
-                  tileM / 64,
-                  1,
-                  1,
-                  new BlockOrder.Row(),
-                  blocks,
-                  1,
-                  false);
-          if (HopperLimits.problem(workload.first(), config) != null
-              || HopperLimits.problem(workload.second(), config) != null) {
-            continue;
-          }
-          double steps = 0;
-          for (GemmWorkload gemm : List.of(workload.first(), workload.second())) {
-            long tiles = Math.ceilDiv(gemm.m(), tileM) * Math.ceilDiv(gemm.n(), tileN);
-            steps += (double) Math.ceilDiv(tiles, blocks) * Math.ceilDiv(gemm.k(), STEP);
-          }
-          // A step reads its operands, or multiplies them, whichever takes longer.
-          double cost = steps * Math.max((tileM + tileN) * 1.5, tileM / 64.0 * tileN);
-          if (cost < least) {
-            least = cost;
-            best = config;
-          }
-          break;
-        }
-      }
-    }
-    if (best == null) {
-      throw unfit();
-    }
-    return best;
   }
 }

@@ -1,4 +1,5 @@
 // Device: what every order and tile size is predicted to cost for one GEMM, and what was measured of it.
+import {chainCard} from './chain-card.js';
 import {keys, lineChart} from './charts.js';
 import {measureCard} from './measure-view.js';
 import {attempt, bytes, bytesLike, choice, count, download, el, field, get, latestOnly, number, numberOf, percent, replace, standalone, time, timesLike} from './dom.js';
@@ -37,7 +38,7 @@ export function deviceView(address) {
   let wanted = asked.cell ?? '';
 
   const shape = () => ({M: numberOf(f.m), N: numberOf(f.n), K: numberOf(f.k), dtype: f.dtype.value});
-  const keep = () => keepState('device', {M: f.m.value, N: f.n.value, K: f.k.value, dtype: f.dtype.value, gpu: f.gpu.value, show: metric.value, ...(chosen ? {cell: chosen} : {})});
+  const keep = () => keepState('device', {M: f.m.value, N: f.n.value, K: f.k.value, dtype: f.dtype.value, gpu: f.gpu.value, show: metric.value, ...(chosen ? {cell: chosen} : {}), ...pair.state()});
   const load = latestOnly(async current => {
     const numbers = shape();
     const answer = await get('device', {...numbers, gpu: f.gpu.value});
@@ -50,7 +51,9 @@ export function deviceView(address) {
     keep();
     draw();
     await onGpu.load();
+    await pair.load();
   });
+  const pair = chainCard(() => ({...shape(), gpu: f.gpu.value}), asked, () => keep());
 
   const onGpu = measureCard(
     () => ({...shape(), tile: chosen.split(' ')[0]}),
@@ -160,7 +163,7 @@ export function deviceView(address) {
     el('div', {class: 'intro'}, el('h1', {}, 'Device'),
       el('p', {class: 'quiet'}, 'What one GEMM is predicted to cost, for every order of tiles and every tile size: bytes between memory, L2 and SMs, waves and time. Choose a cell to see it, and open it as a board.')),
     el('div', {class: 'side'}, form, el('section', {class: 'card'}, detail)),
-    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, flows), el('section', {class: 'card'}, curves), onGpu.element, el('section', {class: 'card'}, measured)));
+    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, flows), el('section', {class: 'card'}, curves), onGpu.element, pair.element, el('section', {class: 'card'}, measured)));
   const ready = attempt(async () => {
     devices = (await get('devices')).devices;
     const known = devices.some(d => d.id === asked.gpu) ? asked.gpu : 'h200';
@@ -182,6 +185,7 @@ export function deviceView(address) {
       if ([...f.dtype.options].some(option => option.value === next.dtype)) f.dtype.value = next.dtype;
       if (Object.hasOwn(METRICS, next.show ?? '')) metric.value = next.show;
       wanted = next.cell ?? '';
+      pair.open(next);
       return load();
     },
   };

@@ -21,10 +21,13 @@ import static dev.warpwright.families.mma.AmpereNumber.STREAMING;
 import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
+import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What is expected of a product by mma.sync without running it: the tiles in waves, each step of a
@@ -69,23 +72,8 @@ public final class AmpereModel {
     TileGrid.Shares shares = grid.shares(c.division());
     double sharing = grid.sharing(shares.items());
     double steps = shares.waves() * grid.steps();
-    int bytes = w.operands().bytes();
-
-    double math =
-        2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / at(PER_CLOCK) / at(CLOCK) * sharing;
-    double rows = c.swapAb() ? c.tileN() : c.tileM();
-    double columns = c.swapAb() ? c.tileM() : c.tileN();
-    double reading =
-        (c.warpsN() * rows * gathering(bytes, c.acrossLeft(w.layout()))
-                + c.warpsM() * columns * gathering(bytes, c.acrossRight(w.layout())))
-            * c.tileK()
-            * bytes
-            / at(SHARED_BYTES)
-            / at(CLOCK)
-            * sharing;
-    ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads());
-    double copying = (copies.instructions() * at(COPY) + copies.small() * at(SMALL_COPY)) * sharing;
-    double issued = together(at(ISSUED), math, reading, copying);
+    Issue parts = issue(w, c, sharing);
+    double issued = together(at(ISSUED), parts.math, parts.reading, parts.copying);
     double l2 = grid.stepBytes() * Math.min(shares.items(), grid.slots()) / at(L2_BYTES);
     double dram = (grid.operandBytes() + grid.resultBytes()) / at(DRAM_BYTES);
     double step =
@@ -107,9 +95,55 @@ public final class AmpereModel {
         shares,
         new TileFeatures.Kind(
             c.stages(), c.threads() / (4 * LANES) + 1, c.blocks() > 0, c.swapAb(), false),
-        new TileFeatures.Step(combining, math, l2, dram, reading / math),
+        new TileFeatures.Step(combining, parts.math, l2, dram, parts.reading / parts.math),
         sums,
         predicted);
+  }
+
+  /** Microseconds of a step in which the SM multiplies, reads shared memory and copies. */
+  private record Issue(double math, double reading, double copying) {}
+
+  /**
+   * A step of blocks that share an SM.
+   *
+   * @param sharing how many
+   */
+  private Issue issue(GemmWorkload w, AmpereConfig c, double sharing) {
+    int bytes = w.operands().bytes();
+    double math =
+        2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / at(PER_CLOCK) / at(CLOCK) * sharing;
+    double rows = c.swapAb() ? c.tileN() : c.tileM();
+    double columns = c.swapAb() ? c.tileM() : c.tileN();
+    double reading =
+        (c.warpsN() * rows * gathering(bytes, c.acrossLeft(w.layout()))
+                + c.warpsM() * columns * gathering(bytes, c.acrossRight(w.layout())))
+            * c.tileK()
+            * bytes
+            / at(SHARED_BYTES)
+            / at(CLOCK)
+            * sharing;
+    ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads());
+    double copying = (copies.instructions() * at(COPY) + copies.small() * at(SMALL_COPY)) * sharing;
+    return new Issue(math, reading, copying);
+  }
+
+  /**
+   * What a tile of a GEMM takes while blocks come and go.
+   *
+   * @param copying what copies cost of what they do where rows are no multiples of 16 bytes
+   */
+  public TileTimes tile(GemmWorkload w, AmpereConfig c, double copying) {
+    List<Double> steps = new ArrayList<>();
+    List<Double> ends = new ArrayList<>();
+    for (int sharing = 1; sharing <= c.minBlocks(); sharing++) {
+      Issue parts = issue(w, c, sharing);
+      double issued = together(at(ISSUED), parts.math, parts.reading, copying * parts.copying);
+      steps.add(
+          together(at(SHARP), issued + at(BARRIER) / sharing, at(LATENCY) / (c.stages() - 1)));
+      ends.add((double) c.tileM() * c.tileN() / c.threads() * at(STORE) * sharing);
+    }
+    return new TileTimes(
+        steps, at(LATENCY), false, ends, at(L2_BYTES), at(DRAM_BYTES), 0, at(SHARP));
   }
 
   /** How much longer operands take to read that lie across K in words or bytes, one by one. */

@@ -40,11 +40,14 @@ import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
 import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
+import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What is expected of a product on Hopper without running it: the tiles in waves, each step of a
@@ -105,12 +108,8 @@ public final class HopperModel {
     double l2 = ((asked + outside(grid)) * busy + operands / steps) / at(L2_BYTES);
     double dram = (operands + grid.resultBytes()) / at(DRAM_BYTES);
     // A stage comes round again after its latency, its copy and its use.
-    double latency =
-        at(LATENCY)
-            + at(FAR) * Math.min(1, operands / (grid.stepBytes() * busy * steps))
-            + at(CLUSTER_LATENCY) * cluster;
-    double unmasked = Integer.bitCount(c.stages()) == 1 ? 0 : at(UNMASKED);
-    double cycle = (latency + taken + at(HELD) * math / sharing) / c.stages();
+    double unmasked = unmasked(c);
+    double cycle = cycle(grid, c, operands / (grid.stepBytes() * busy * steps), math / sharing);
     double step =
         together(
             at(SHARP),
@@ -141,6 +140,56 @@ public final class HopperModel {
         new TileFeatures.Step(combining, math, l2, dram, 0),
         (double) HopperLimits.accumulatorRegisters(w, c),
         predicted);
+  }
+
+  private double unmasked(HopperConfig c) {
+    return Integer.bitCount(c.stages()) == 1 ? 0 : at(UNMASKED);
+  }
+
+  /**
+   * Microseconds until a stage comes round again, after its latency, its copy and its use, for each
+   * of the stages.
+   *
+   * @param far the part of what is copied that comes from device memory
+   * @param math of a step of one block
+   */
+  private double cycle(TileGrid grid, HopperConfig c, double far, double math) {
+    double latency =
+        at(LATENCY)
+            + at(FAR) * Math.min(1, far)
+            + at(CLUSTER_LATENCY) * log(c.clusterM() * c.clusterN());
+    return (latency + grid.stepBytes() / at(TAKEN_BYTES) + at(HELD) * math) / c.stages();
+  }
+
+  /** What a tile of a GEMM, or of each block of a cluster, takes while blocks come and go. */
+  public TileTimes tile(GemmWorkload w, HopperConfig c, int sms) {
+    TileGrid grid = grid(w, c, sms);
+    double asked = grid.stepBytes() * grid.shares(c.division()).items() * grid.steps();
+    double math = math(w, c);
+    double cycle = cycle(grid, c, grid.operandBytes() / asked, math) + unmasked(c);
+    double taken = grid.stepBytes() / at(TAKEN_BYTES);
+    List<Double> steps = new ArrayList<>();
+    List<Double> ends = new ArrayList<>();
+    for (int sharing = 1; sharing <= c.minBlocks(); sharing++) {
+      steps.add(
+          together(
+              at(SHARP),
+              math * sharing + unmasked(c),
+              taken * sharing,
+              cycle,
+              copying(w, c, sharing)));
+      ends.add(epilogue(grid, c, sharing) + at(LOOKUP));
+    }
+    double flops = 2.0 * c.tileM() * c.tileN() * c.tileK() * c.clusterM() * c.clusterN();
+    return new TileTimes(
+        steps,
+        at(LATENCY) + at(FAR),
+        true,
+        ends,
+        at(L2_BYTES),
+        at(DRAM_BYTES),
+        flops / (at(POWERED) * 2 / w.operands().bytes() * sms),
+        at(SHARP));
   }
 
   private TileGrid grid(GemmWorkload w, HopperConfig c, int sms) {

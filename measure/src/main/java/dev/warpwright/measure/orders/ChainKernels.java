@@ -1,20 +1,32 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.ffn.FusedTiles;
 import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.mma.AmpereModel;
+import dev.warpwright.families.wgmma.HopperModel;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.grid.Dealing;
+import dev.warpwright.perf.grid.GridNumber;
+import dev.warpwright.perf.grid.PersistentGrid;
+import dev.warpwright.perf.order.TileOrders;
+import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.target.Calibration;
+import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Kernels of two chained products in one persistent grid by mma.sync, in an order that is listed.
@@ -70,6 +82,68 @@ public final class ChainKernels {
         kernel.bindings(),
         kernel.body(),
         kernel.attrs().with(FusedOrder.ORDER, listed.text()));
+  }
+
+  /**
+   * What {@link #of} makes, to be played in time.
+   *
+   * @throws UserError if there is no kernel of this size for the device
+   */
+  public static PersistentGrid grid(
+      FfnWorkload workload,
+      Tiling tiling,
+      List<WorkItem> order,
+      WaitPolicy waits,
+      DeviceModel device) {
+    AmpereConfig config = config(workload, tiling, device.target());
+    return new PersistentGrid(
+        PersistentGrid.problem(shape(workload), workload.n(), tiling, device),
+        order,
+        waits,
+        Dealing.DRAWN_AHEAD,
+        device,
+        device.sms(),
+        steps(workload, config.tileK()),
+        new AmpereModel(Calibration.of(device))
+            .tile(workload.first(), config, GridNumber.of(device).at(GridNumber.COPYING)));
+  }
+
+  /**
+   * A feed-forward block as one persistent kernel by wgmma, to be played in time; nothing if no
+   * tiles fit.
+   *
+   * @param order in which blocks draw tiles of both GEMMs
+   */
+  public static Optional<PersistentGrid> grid(
+      FfnWorkload workload, WorkOrder order, WaitPolicy waits, DeviceModel device) {
+    return FusedTiles.choose(workload, device.sms())
+        .map(
+            config -> {
+              TileProblem problem =
+                  PersistentGrid.problem(
+                      shape(workload),
+                      workload.n(),
+                      new Tiling(config.tileM(), config.tileN(), 1, 1),
+                      device);
+              return new PersistentGrid(
+                  problem,
+                  TileOrders.of(problem, order == WorkOrder.ROWS ? "rows:1" : "row"),
+                  waits,
+                  Dealing.DRAWN_AHEAD,
+                  device,
+                  device.sms(),
+                  steps(workload, config.tileK()),
+                  new HopperModel(Calibration.of(device))
+                      .tile(workload.first(), config, device.sms()));
+            });
+  }
+
+  private static GemmShape shape(FfnWorkload w) {
+    return new GemmShape(w.m(), w.hidden(), w.k(), w.precision());
+  }
+
+  private static PersistentGrid.Steps steps(FfnWorkload w, int tileK) {
+    return new PersistentGrid.Steps(Math.ceilDiv(w.k(), tileK), Math.ceilDiv(w.hidden(), tileK));
   }
 
   private static BlockOrder tiles(List<WorkItem> order, int gemm) {

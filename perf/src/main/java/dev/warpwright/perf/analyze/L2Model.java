@@ -4,7 +4,6 @@ import static dev.warpwright.perf.analyze.L2Number.ACROSS;
 import static dev.warpwright.perf.analyze.L2Number.DRIFT;
 import static dev.warpwright.perf.analyze.L2Number.DRIFT_PERSISTENT;
 import static dev.warpwright.perf.analyze.L2Number.LONGEST;
-import static dev.warpwright.perf.analyze.L2Number.USED_PART;
 
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.BlockOrder.Tile;
@@ -67,13 +66,13 @@ final class L2Model {
   private final Calibration.Numbers<L2Number> fitted;
 
   L2Model(GemmShape shape, Tiling tiling, DeviceModel device) {
-    this.fitted = fitted(device);
+    this.fitted = L2Number.of(device);
     this.shape = shape;
     this.tiling = tiling;
     this.rows = Math.toIntExact(Math.ceilDiv(shape.m(), tiling.m()));
     this.columns = Math.toIntExact(Math.ceilDiv(shape.n(), tiling.n()));
     this.atOnce = tiling.atOnce(device);
-    this.capacity = capacity(device);
+    this.capacity = L2Number.capacity(device);
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
     this.played = Math.min(shape.k(), CHUNK * Math.max(most, FEWEST_CHUNKS));
     this.chunks = Math.toIntExact(Math.ceilDiv(played, CHUNK));
@@ -85,15 +84,6 @@ final class L2Model {
     head = blocks;
     younger[head] = head;
     older[head] = head;
-  }
-
-  private static Calibration.Numbers<L2Number> fitted(DeviceModel device) {
-    return Calibration.of(device).numbers("l2", L2Number.class);
-  }
-
-  /** Bytes of L2 that count. */
-  static long capacity(DeviceModel device) {
-    return (long) (fitted(device).at(USED_PART) * device.l2Bytes());
   }
 
   /** Bytes that device memory delivers in an order. */

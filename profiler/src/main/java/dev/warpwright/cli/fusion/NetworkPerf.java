@@ -34,6 +34,7 @@ import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
+import dev.warpwright.target.DeviceCatalogue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -128,6 +129,10 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
     if (task.merging() != null) {
+      DeviceCatalogue.largest(here.target())
+          .map(model -> WideExplanation.alone(task, model))
+          .orElse(List.of())
+          .forEach(one -> progress.say("predicted: " + one.text(Double.NaN)));
       programs.add(candidates.unmerged(preferred));
     }
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())

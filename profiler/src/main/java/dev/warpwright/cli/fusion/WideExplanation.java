@@ -7,6 +7,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.fusion.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.cuda.CudaPrinter;
@@ -17,9 +18,11 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.measure.orders.OneKernel;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
@@ -35,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * device.
  *
  * @param ways that were weighed, the chosen one last; empty where no family computes its products
+ * @param alone both GEMMs of a feed-forward block as one kernel; empty where there is none
  * @param measured the program and what stands beside it; empty where nothing was measured
  */
 record WideExplanation(
@@ -42,6 +46,7 @@ record WideExplanation(
     String device,
     NetworkBounds bounds,
     List<WideStrategy> ways,
+    List<OneKernel> alone,
     List<Row> rows,
     List<NetworkResult> measured) {
   /** Registers that a kernel is thought to have where no compiler says. */
@@ -128,8 +133,17 @@ record WideExplanation(
         products == null || made.compiled().fixedRows().isEmpty()
             ? List.of()
             : WideStrategy.of(made.compiled(), products),
+        alone(task, device),
         made.compiled().kernels().stream().map(kernel -> Row.of(kernel, scalars, device)).toList(),
         measured);
+  }
+
+  /** A feed-forward block as one kernel, by the waiting that is asked for, or by rows. */
+  static List<OneKernel> alone(NetworkTask task, DeviceModel device) {
+    return OneKernel.of(
+        NetworkCompiler.products(task.graph(), task.precision(), task.rows()),
+        task.merging() == null ? WaitPolicy.ROW : task.merging().waits(),
+        device);
   }
 
   Report report() {
@@ -164,6 +178,8 @@ record WideExplanation(
               way.waves(),
               way.micros()));
     }
+    double apart = ways.isEmpty() ? Double.NaN : ways.getLast().micros();
+    alone.forEach(one -> lines.add("  beside " + one.text(apart)));
     int width = rows.stream().mapToInt(row -> row.name().length()).max().orElse(1);
     String name = "%-" + width + "s";
     lines.add(
@@ -218,6 +234,7 @@ record WideExplanation(
                             .with("bytes", way.bytes())
                             .with("waves", way.waves())
                             .with("expectedUs", way.micros())))
+            .with("persistent", Json.array(alone, OneKernel::json))
             .with("kernels", Json.array(rows, WideExplanation::json));
     return measured.isEmpty()
         ? json

@@ -146,24 +146,24 @@ public record TileProblem(
   }
 
   /** Moments along K of a tile, without the one that writes its result. */
-  int moments(WorkItem item) {
+  public int moments(WorkItem item) {
     return item.gemm() == 0 ? depth : columns;
   }
 
   /** The left operand's block of a moment. */
-  int left(WorkItem item, int k) {
+  public int left(WorkItem item, int k) {
     return item.gemm() == 0 ? item.row() * depth + k : offset(2) + item.row() * columns + k;
   }
 
   /** The right operand's block of a moment. */
-  int right(WorkItem item, int k) {
+  public int right(WorkItem item, int k) {
     return item.gemm() == 0
         ? offset(1) + k * columns + item.column()
         : offset(3) + k * chained + item.column();
   }
 
   /** The block of the tile's own result. */
-  int result(WorkItem item) {
+  public int result(WorkItem item) {
     return item.gemm() == 0
         ? offset(2) + item.row() * columns + item.column()
         : offset(4) + item.row() * chained + item.column();
@@ -183,6 +183,40 @@ public record TileProblem(
     }
   }
 
+  /**
+   * Says of an order which tile is outside of the grid or comes twice, wherever it stands; null if
+   * none.
+   */
+  public @Nullable String outside(List<WorkItem> order) {
+    boolean[] seen = new boolean[items()];
+    for (int i = 0; i < order.size(); i++) {
+      String wrong = outside(order.get(i), i, seen);
+      if (wrong != null) {
+        return wrong;
+      }
+    }
+    return null;
+  }
+
+  private @Nullable String outside(WorkItem item, int position, boolean[] seen) {
+    int width = item.gemm() == 0 ? columns : chained;
+    if (item.gemm() < 0
+        || item.gemm() > (chained > 0 ? 1 : 0)
+        || item.row() < 0
+        || item.row() >= rows
+        || item.column() < 0
+        || item.column() >= width) {
+      return String.format(
+          Locale.ROOT, "%s is outside the grid of %dx%d tiles", place(item, position), rows, width);
+    }
+    int index = item.gemm() * rows * columns + item.row() * width + item.column();
+    if (seen[index]) {
+      return place(item, position) + " comes a second time";
+    }
+    seen[index] = true;
+    return null;
+  }
+
   /** What {@link #check} would say; null if nothing is wrong. */
   @Nullable String problemWith(List<WorkItem> order, boolean complete) {
     boolean[] seen = new boolean[items()];
@@ -190,21 +224,10 @@ public record TileProblem(
     int stepBegin = 0;
     for (int i = 0; i < order.size(); i++) {
       WorkItem item = order.get(i);
-      int width = item.gemm() == 0 ? columns : chained;
-      if (item.gemm() < 0
-          || item.gemm() > (chained > 0 ? 1 : 0)
-          || item.row() < 0
-          || item.row() >= rows
-          || item.column() < 0
-          || item.column() >= width) {
-        return String.format(
-            Locale.ROOT, "%s is outside the grid of %dx%d tiles", place(item, i), rows, width);
+      String wrong = outside(item, i, seen);
+      if (wrong != null) {
+        return wrong;
       }
-      int index = item.gemm() * rows * columns + item.row() * width + item.column();
-      if (seen[index]) {
-        return place(item, i) + " comes a second time";
-      }
-      seen[index] = true;
       if (item.gemm() == 1 && done[item.row()] < columns) {
         return place(item, i) + " comes before row " + item.row() + " of matmul 0 is done";
       }

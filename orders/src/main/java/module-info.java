@@ -1,0 +1,12 @@
+module dev.warpwright.orders {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.workload;
+  requires transitive dev.warpwright.perf;
+  requires transitive dev.warpwright.families;
+
+  exports dev.warpwright.perf.grid;
+  exports dev.warpwright.perf.order;
+}
