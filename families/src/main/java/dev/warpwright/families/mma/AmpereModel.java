@@ -83,7 +83,8 @@ public final class AmpereModel {
             / at(SHARED_BYTES)
             / at(CLOCK)
             * sharing;
-    ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads());
+    ThreadCopies copies =
+        ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads(), c.vectors());
     double copying = (copies.instructions() * at(COPY) + copies.small() * at(SMALL_COPY)) * sharing;
     double issued = together(at(ISSUED), math, reading, copying);
     double l2 = grid.stepBytes() * Math.min(shares.items(), grid.slots()) / at(L2_BYTES);

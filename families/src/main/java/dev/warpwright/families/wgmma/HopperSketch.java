@@ -4,6 +4,7 @@ import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
@@ -185,7 +186,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             blocks,
             minBlocks,
             swapAb);
-    HopperConfig whole = isDirect(d, swapAb, tileN) ? moved.fromRegisters() : moved;
+    HopperConfig copied = ThreadCopies.isByVectors(d, workload) ? moved.withVectors() : moved;
+    HopperConfig whole = isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
     if (blocks == 0) {
       return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }
