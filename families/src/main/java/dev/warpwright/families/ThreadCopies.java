@@ -24,9 +24,6 @@ public record ThreadCopies(double instructions, double small, double batches, do
   /** Copies through registers that a thread of a producer has under way. */
   private static final int TOGETHER = 8;
 
-  /** The same of aligned vectors, two for 16 bytes. */
-  private static final int VECTORS_TOGETHER = 4;
-
   /** The option, and the attribute, of elements that come in aligned vectors. */
   public static final String VECTORS = "shifted";
 
@@ -68,7 +65,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
       return new ThreadCopies(instructions, 0, 0, lines);
     }
     long rounds = Math.max(1, rows * row / (vectors ? CHUNK : chunk) / threads);
-    long together = Math.min(vectors ? VECTORS_TOGETHER : TOGETHER, rounds);
+    long together = Math.min(TOGETHER, rounds);
     while (rounds % together != 0) {
       together--;
     }

@@ -43,7 +43,8 @@ public record StageCopy(
   /** Chunks that {@link #move} has under way at once. */
   private static final long TOGETHER = 8;
 
-  private static final long SHIFTED_TOGETHER = 4;
+  /** Registers that a thread needs to have that many vectors under way, else half of them. */
+  private static final int ENOUGH_REGISTERS = 96;
 
   /** Selects the copy into a ring. */
   public static StageCopy of(
@@ -119,7 +120,9 @@ public record StageCopy(
 
   /** Copies this tile, some chunks at a time: little code, and few registers. */
   public Stmt move(Region from, Var tid, Expr stage) {
-    long together = together();
+    Buffer own = registers;
+    int each = isShifted(copy) ? ShiftedCopy.RAW : lanes;
+    long together = own == null ? together(TOGETHER) : own.extent(0) / each;
     return Stmts.loop(
         ForKind.SERIAL,
         "g",
@@ -131,17 +134,22 @@ public record StageCopy(
         });
   }
 
-  /** The same copy for {@link #move}, which needs fewer registers. */
-  public StageCopy inGroups() {
-    return registers == null
-        ? this
-        : new StageCopy(copy, ring, threads, lanes, registers(copy, together(), lanes));
+  /**
+   * The same copy for {@link #move}, which needs fewer registers.
+   *
+   * @param all registers of a thread
+   */
+  public StageCopy inGroups(int all) {
+    if (registers == null) {
+      return this;
+    }
+    long most = isShifted(copy) && all < ENOUGH_REGISTERS ? TOGETHER / 2 : TOGETHER;
+    return new StageCopy(copy, ring, threads, lanes, registers(copy, together(most), lanes));
   }
 
-  private long together() {
-    long rounds = rounds();
-    long together = Math.min(isShifted(copy) ? SHIFTED_TOGETHER : TOGETHER, rounds);
-    while (rounds % together != 0) {
+  private long together(long most) {
+    long together = Math.min(most, rounds());
+    while (rounds() % together != 0) {
       together--;
     }
     return together;

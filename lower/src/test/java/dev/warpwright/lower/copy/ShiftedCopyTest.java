@@ -71,7 +71,7 @@ class ShiftedCopyTest {
             Attrs.NONE.with("by", StageCopy.SHIFTED));
     assertThat(StageCopy.canBeShifted(copy)).isTrue();
     StageCopy all = StageCopy.of(copy, ring, threads, false);
-    StageCopy some = together ? all : all.inGroups();
+    StageCopy some = together ? all : all.inGroups(64);
     Expr stage = Exprs.i32(0);
     Stmt copied =
         together
