@@ -38,11 +38,15 @@ public final class SimtModel {
   /** The section of calibrations. */
   public static final String SECTION = "simt";
 
+  /** Bytes of a sector of L2. */
+  private static final int SECTOR = 32;
+
   /**
-   * What such stores take. Reckoned from one measurement on an H100: 14016×4427×8 in f32 took 2.95
-   * times as long as a library that cannot write the result in less than 74 µs.
+   * Clocks of an SM to write a part of a sector. Reckoned from one measurement on an H100, not
+   * fitted: 14016×4427×8 in f32, whose instructions wrote parts of 20 sectors, took 2.95 times as
+   * long as a library that cannot write the result in less than 74 µs, which makes 30 clocks each.
    */
-  private static final double RAGGED = 30;
+  private static final double PART_OF_SECTOR = 1.5;
 
   private final Calibration.Numbers<SimtNumber> fitted;
 
@@ -155,16 +159,20 @@ public final class SimtModel {
     if (c.slices() > 1 || c.byRows()) {
       return 10;
     }
-    return isRagged(w, c) ? RAGGED : 5;
+    if (!isRagged(w, c)) {
+      return 5;
+    }
+    // Neighbouring lanes store neighbours, or what is as far apart as a vector would be.
+    int apart = c.alongK() || c.columns() == 1 ? w.result().bytes() : SimtGemm.WIDEST;
+    double sectors = c.lanesM() * (1 + (double) c.lanesN() * apart / SECTOR);
+    // Short rows share sectors.
+    double rows = 1 + (double) c.lanesM() * w.n() * w.result().bytes() / SECTOR;
+    return Math.max(5, PART_OF_SECTOR * Math.min(sectors, rows));
   }
 
-  /**
-   * Whether a thread has neighbours in rows of results that it cannot store as vectors: it writes
-   * elements 16 bytes apart from those of the next thread, which has them one by one, too.
-   */
+  /** Whether a thread that stores its elements as it has them stores no whole vectors. */
   static boolean isRagged(GemmWorkload w, SimtConfig c) {
-    boolean vectors = w.n() * w.result().bytes() % SimtGemm.WIDEST == 0;
-    return !vectors && !c.alongK() && c.slices() == 1 && c.columns() > 1;
+    return c.slices() == 1 && w.n() * w.result().bytes() % SimtGemm.WIDEST != 0;
   }
 
   /** What takes two things that others hide in part. */

@@ -41,6 +41,7 @@ class SimtGemmTest {
         set(of(17, 127, 33, Layout.NT, ALL), parts, GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), alongK, GpuTarget.SM_80),
         set(of(7, 67, 50, Layout.NT, ALL), alongK2, GpuTarget.SM_75),
+        set(of(7, 67, 50, Layout.NT, ALL), alongK2.storedByRows(), GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),
         set(of(64, 128, 32, Layout.NT, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
