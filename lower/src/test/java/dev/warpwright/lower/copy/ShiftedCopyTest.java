@@ -19,6 +19,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.sim.Arguments;
@@ -26,6 +27,7 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -121,6 +123,13 @@ class ShiftedCopyTest {
     assertThat(new GridInterpreter(kernel, GridOptions.random(SEED)).check(arguments))
         .as("%s in tiles of %s x %s, seed %s", matrix, rows, columns, SEED)
         .isEmpty();
+    assertThat(firstDifference(matrix, rows, arguments))
+        .as("the first difference of %s in tiles of %s x %s, seed %s", matrix, rows, columns, SEED)
+        .isEqualTo(-1);
+  }
+
+  /** Where the result is not the matrix in tiles of so many rows, or its zeros around it; -1. */
+  private static long firstDifference(Buffer matrix, long rows, Arguments arguments) {
     NdArray a = arguments.get(matrix.name());
     NdArray out = arguments.get("out");
     int rank = matrix.rank();
@@ -132,9 +141,7 @@ class ShiftedCopyTest {
       long line = e / width;
       expected.set(a.element(e), line / height * padded + line % height, e % width);
     }
-    assertThat(out.difference(expected))
-        .as("the first difference of %s in tiles of %s x %s, seed %s", matrix, rows, columns, SEED)
-        .isEqualTo(-1);
+    return out.difference(expected);
   }
 
   @ParameterizedTest
@@ -164,6 +171,42 @@ class ShiftedCopyTest {
       long columns = (random.nextBoolean() ? 128 : 96) / dtype.bytes();
       check(matrix, 8L * (1 + random.nextInt(4)), columns, random.nextBoolean());
     }
+  }
+
+  @Test
+  void whatIsWrongInACallIsSeen() {
+    Buffer matrix = Buffer.of("A", DType.F16, Scope.GLOBAL, 3, 17);
+    for (TargetIntrinsic intrinsic :
+        List.of(Intrinsics.LOAD_AROUND_X4, Intrinsics.STORE_SHIFTED_X4)) {
+      for (int operand = 2; operand < 4; operand++) {
+        // Neither a load that is never made or always, nor a shift or a count that is constant.
+        for (int value : new int[] {0, intrinsic == Intrinsics.LOAD_AROUND_X4 ? 1 : 14}) {
+          Kernel wrong = with(kernel(matrix, 8, 64, true), intrinsic, operand, value);
+          Arguments arguments = Arguments.random(wrong.params(), SEED);
+          arguments.get("out").poison();
+          boolean found =
+              !new GridInterpreter(wrong, GridOptions.DEFAULT).check(arguments).isEmpty();
+          assertThat(found || firstDifference(matrix, 8, arguments) >= 0)
+              .as("operand %s of %s is %s, seed %s", operand, intrinsic, value, SEED)
+              .isTrue();
+        }
+      }
+    }
+  }
+
+  private static Kernel with(Kernel kernel, TargetIntrinsic intrinsic, int operand, int value) {
+    return kernel.withBody(
+        new Rewriter() {
+          @Override
+          public Stmt stmt(Stmt s) {
+            if (s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == intrinsic) {
+              List<Expr> args = new ArrayList<>(call.args());
+              args.set(operand, Exprs.i32(value));
+              return Exprs.evaluate(intrinsic, args.toArray(new Expr[0]));
+            }
+            return super.stmt(s);
+          }
+        }.stmt(kernel.body()));
   }
 
   @Test
