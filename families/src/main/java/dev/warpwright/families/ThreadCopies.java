@@ -31,7 +31,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
 
   /**
    * Copies of elements that take as long as one of 16 bytes by vectors. Reckoned, not measured: its
-   * two loads and a store are 12 wavefronts of L1, those of an element 2 to 4, and it has about 26
+   * two loads and a store are 12 wavefronts of L1, those of an element 2 to 4, and it has about 30
    * instructions, an element about 5.
    */
   private static final double OF_VECTORS = 3;

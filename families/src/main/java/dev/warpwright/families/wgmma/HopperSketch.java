@@ -8,6 +8,7 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Features;
 import dev.warpwright.space.Rejected;
@@ -55,6 +56,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** What a consumer needs beside all of its sums, where others copy. */
   private static final int CONSUMER_REGISTERS = 40;
+
+  /** What a producer's threads need to shift vectors without spilling: some spill at 56. */
+  private static final int VECTOR_REGISTERS = 72;
 
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
@@ -137,6 +141,15 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
               + each
               + ", and may get "
               + consumer);
+    }
+    int copying = new WarpRoles(c.consumers(), c.minBlocks(), sums, true).producerRegisters();
+    if (c.vectors() && copying < VECTOR_REGISTERS) {
+      throw new Rejected(
+          "registers of vectors",
+          "aligned vectors are shifted in "
+              + copying
+              + " registers; they need "
+              + VECTOR_REGISTERS);
     }
   }
 

@@ -43,8 +43,8 @@ public record StageCopy(
   /** Chunks that {@link #move} has under way at once. */
   private static final long TOGETHER = 8;
 
-  /** Registers that a thread needs to have that many vectors under way, else half of them. */
-  private static final int ENOUGH_REGISTERS = 96;
+  /** Registers that a thread needs beside the aligned vectors that it has under way. */
+  private static final int OTHER_REGISTERS = 32;
 
   /** Selects the copy into a ring. */
   public static StageCopy of(
@@ -143,7 +143,8 @@ public record StageCopy(
     if (registers == null) {
       return this;
     }
-    long most = isShifted(copy) && all < ENOUGH_REGISTERS ? TOGETHER / 2 : TOGETHER;
+    int vectors = Integer.highestOneBit((all - OTHER_REGISTERS) / ShiftedCopy.RAW);
+    long most = isShifted(copy) ? Math.clamp(vectors, 1, TOGETHER) : TOGETHER;
     return new StageCopy(copy, ring, threads, lanes, registers(copy, together(most), lanes));
   }
 
