@@ -1,6 +1,8 @@
 package dev.warpwright.families;
 
+import dev.warpwright.space.Decisions;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.List;
 
 /**
  * What it takes that threads, not TMA copies, bring the tiles of A and B: the rows of one of them
@@ -8,7 +10,7 @@ import dev.warpwright.workload.GemmWorkload;
  *
  * @param instructions of all warps for the steps of a block that copy 4 to 16 bytes for each thread
  *     without waiting for them
- * @param small instructions that copy fewer bytes, through registers
+ * @param small instructions that copy fewer bytes, through registers, or what takes as long
  * @param batches of copies through registers that a thread waits for one after the other
  * @param lines bytes of the lines that a step touches
  */
@@ -22,15 +24,39 @@ public record ThreadCopies(double instructions, double small, double batches, do
   /** Copies through registers that a thread of a producer has under way. */
   private static final int TOGETHER = 8;
 
+  /** The option, and the attribute, of elements that come in aligned vectors. */
+  public static final String VECTORS = "shifted";
+
+  private static final String ELEMENTS = "elements";
+
+  /**
+   * Copies of elements that take as long as one of 16 bytes by vectors. Reckoned, not measured: its
+   * two loads and a store are 12 wavefronts of L1, those of an element 2 to 4, and it has about 30
+   * instructions, an element about 5.
+   */
+  private static final double OF_VECTORS = 3;
+
   /** Of a step of a block with so many threads that copy. */
   public static ThreadCopies of(
-      GemmWorkload workload, int tileM, int tileN, int tileK, int threads) {
+      GemmWorkload workload, int tileM, int tileN, int tileK, int threads, boolean vectors) {
     int bytes = workload.operands().bytes();
-    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, threads)
-        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, threads));
+    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, threads, vectors)
+        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, threads, vectors));
   }
 
-  private static ThreadCopies of(long pitch, int rows, long row, int threads) {
+  /** Decides whether elements that have to be copied one by one come in vectors instead. */
+  public static boolean isByVectors(Decisions d, GemmWorkload workload) {
+    // Records that do not say it are of copies one by one.
+    return isByElements(workload) && d.choose("copy", List.of(ELEMENTS, VECTORS)).equals(VECTORS);
+  }
+
+  /** Whether rows of an operand are no multiples of what a copy moves past registers. */
+  private static boolean isByElements(GemmWorkload workload) {
+    return !workload.isStrided()
+        && (workload.lda() | workload.ldb()) * workload.operands().bytes() % ASYNCHRONOUS != 0;
+  }
+
+  private static ThreadCopies of(long pitch, int rows, long row, int threads, boolean vectors) {
     long chunk = Math.min(CHUNK, Long.lowestOneBit(pitch));
     double instructions = (double) rows * row / (32 * chunk);
     // A row begins anywhere in a line.
@@ -38,12 +64,13 @@ public record ThreadCopies(double instructions, double small, double batches, do
     if (chunk >= ASYNCHRONOUS) {
       return new ThreadCopies(instructions, 0, 0, lines);
     }
-    long rounds = Math.max(1, rows * row / chunk / threads);
+    long rounds = Math.max(1, rows * row / (vectors ? CHUNK : chunk) / threads);
     long together = Math.min(TOGETHER, rounds);
     while (rounds % together != 0) {
       together--;
     }
-    return new ThreadCopies(0, instructions, (double) rounds / together, lines);
+    double small = vectors ? OF_VECTORS * rows * row / (32.0 * CHUNK) : instructions;
+    return new ThreadCopies(0, small, (double) rounds / together, lines);
   }
 
   private ThreadCopies and(ThreadCopies other) {

@@ -18,6 +18,8 @@ import dev.warpwright.workload.GemmWorkload;
  * @param swapAb whether rows of the product are columns of the result
  * @param blocks that share the work, all running at once; 0 for one block a tile, or part of one
  * @param division how the steps of tiles are shared out
+ * @param vectors whether elements that threads would copy one by one come in aligned vectors, which
+ *     are shifted
  */
 public record AmpereConfig(
     int tileM,
@@ -30,7 +32,8 @@ public record AmpereConfig(
     BlockOrder order,
     boolean swapAb,
     int blocks,
-    WorkDivision division) {
+    WorkDivision division,
+    boolean vectors) {
 
   /** A configuration in which each block has a tile. */
   public AmpereConfig(
@@ -54,13 +57,22 @@ public record AmpereConfig(
         order,
         swapAb,
         0,
-        new WorkDivision.Whole());
+        new WorkDivision.Whole(),
+        false);
   }
 
   /** The same with work divided in another way, by so many blocks. */
   public AmpereConfig withDivision(WorkDivision other, int newBlocks) {
     return new AmpereConfig(
-        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapAb, newBlocks, other);
+        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapAb, newBlocks, other,
+        vectors);
+  }
+
+  /** The same with elements in aligned vectors. */
+  public AmpereConfig withVectors() {
+    return new AmpereConfig(
+        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapAb, blocks, division,
+        true);
   }
 
   /** Whether several blocks may compute a tile. */

@@ -3,6 +3,7 @@ package dev.warpwright.families.mma;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.StagedGemm;
+import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
@@ -110,8 +111,8 @@ public final class AmpereGemm {
             + columns / config.warpsN() / 2
             + OTHER_REGISTERS
             + conversionRegisters(workload, config, target)
-            + staged(workload.lda() * bytes, config.tileM() * config.tileK(), config)
-            + staged(workload.ldb() * bytes, config.tileN() * config.tileK(), config)
+            + staged(workload, workload.lda(), config.tileM(), config)
+            + staged(workload, workload.ldb(), config.tileN(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
     if (registers > GpuTarget.registersOfThread(config.threads() * config.minBlocks())) {
       return String.format(
@@ -146,8 +147,14 @@ public final class AmpereGemm {
   }
 
   /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */
-  private static long staged(long row, long elements, AmpereConfig config) {
-    return row % LEAST_COPY == 0 ? 0 : Math.ceilDiv(elements, config.threads());
+  private static long staged(GemmWorkload workload, long pitch, int rows, AmpereConfig config) {
+    int bytes = workload.operands().bytes();
+    if (pitch * bytes % LEAST_COPY == 0) {
+      return 0;
+    }
+    long elements = Math.ceilDiv((long) rows * config.tileK(), config.threads());
+    // Two vectors of 4 registers for 16 bytes.
+    return config.vectors() ? Math.ceilDiv(elements * bytes, 16) * 8 : elements;
   }
 
   /**
@@ -167,6 +174,9 @@ public final class AmpereGemm {
         StagedGemm.of(s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
     describe(s, workload, config, target);
+    if (config.vectors()) {
+      s.annotate("copy", ThreadCopies.VECTORS);
+    }
     workload.description().forEach(s::annotate);
     product.tensorize(s, product(workload, config, target));
     Kernel kernel = Lowering.lower(s.func(), target);

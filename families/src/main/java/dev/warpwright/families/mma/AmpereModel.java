@@ -122,7 +122,8 @@ public final class AmpereModel {
             / at(SHARED_BYTES)
             / at(CLOCK)
             * sharing;
-    ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads());
+    ThreadCopies copies =
+        ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads(), c.vectors());
     double copying = (copies.instructions() * at(COPY) + copies.small() * at(SMALL_COPY)) * sharing;
     return new Issue(math, reading, copying);
   }

@@ -4,6 +4,7 @@ import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
@@ -68,7 +69,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
     int stages = number(d, "stages", 2, 3, 4, 5);
     int minBlocks = number(d, "minBlocks", 1, 2, 3);
     String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
-    AmpereConfig whole =
+    AmpereConfig plain =
         new AmpereConfig(
             tileM,
             tileN,
@@ -79,6 +80,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
             minBlocks,
             BlockOrder.parse(order),
             workload.layout() == GemmWorkload.Layout.TT);
+    AmpereConfig whole = ThreadCopies.isByVectors(d, workload) ? plain.withVectors() : plain;
     int workers = sms * minBlocks;
     List<String> divisions =
         Divisions.of(

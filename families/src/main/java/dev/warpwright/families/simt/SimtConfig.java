@@ -21,6 +21,8 @@ package dev.warpwright.families.simt;
  *     written to memory
  * @param panel rows of tiles that are gone through together, column by column; a divisor of the
  *     number of rows of tiles
+ * @param byRows whether results go through shared memory, from which neighbouring threads store
+ *     neighbouring elements: rows that begin anywhere are written a few bytes at a time otherwise
  */
 public record SimtConfig(
     int tileM,
@@ -36,7 +38,8 @@ public record SimtConfig(
     boolean alongK,
     int minBlocks,
     int parts,
-    int panel) {
+    int panel,
+    boolean byRows) {
 
   /** A configuration of whole tiles, row by row. */
   public SimtConfig(
@@ -66,20 +69,27 @@ public record SimtConfig(
         alongK,
         minBlocks,
         1,
-        1);
+        1,
+        false);
   }
 
   /** The same with another number of stages and of blocks of an SM. */
   public SimtConfig with(int otherStages, int otherBlocks) {
-    return with(otherStages, otherBlocks, parts, panel);
+    return with(otherStages, otherBlocks, parts, panel, byRows);
   }
 
   /** The same with tiles shared by so many blocks, in another order. */
   public SimtConfig shared(int otherParts, int otherPanel) {
-    return with(stages, minBlocks, otherParts, otherPanel);
+    return with(stages, minBlocks, otherParts, otherPanel, byRows);
   }
 
-  private SimtConfig with(int otherStages, int otherBlocks, int otherParts, int otherPanel) {
+  /** The same with results through shared memory. */
+  public SimtConfig storedByRows() {
+    return with(stages, minBlocks, parts, panel, true);
+  }
+
+  private SimtConfig with(
+      int otherStages, int otherBlocks, int otherParts, int otherPanel, boolean otherStore) {
     return new SimtConfig(
         tileM,
         tileN,
@@ -94,7 +104,8 @@ public record SimtConfig(
         alongK,
         otherBlocks,
         otherParts,
-        otherPanel);
+        otherPanel,
+        otherStore);
   }
 
   /** Lanes of a warp along the columns. */

@@ -135,15 +135,22 @@ public final class SimtGemm {
     } else if (c.slices() > 1) {
       product = slices(s, c, sums);
     }
-    List<LoopRef> tile = s.loops(product == sums ? result : sums);
+    BlockRef store = c.byRows() ? s.cacheWrite(result, Scope.SHARED).copy() : result;
+    List<LoopRef> tile = s.loops(product == sums ? store : sums);
     Schedule.Halves m = s.split(tile.get(0), c.tileM());
     Schedule.Halves n = s.split(tile.get(1), c.tileN());
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
     s.setScope(s.buffer(names.sums()), Scope.LOCAL);
     LoopRef part = null;
     if (product == sums) {
+      List<LoopRef> elements = List.of(m.inner(), n.inner());
+      if (c.byRows()) {
+        s.computeAt(result, n.outer());
+        List<LoopRef> computed = s.loops(result);
+        elements = computed.subList(computed.size() - 2, computed.size());
+      }
       s.computeAt(sums, n.outer());
-      lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
+      lanes.vectorize(s, lanes.bind(s, null, elements.get(0), elements.get(1)).getLast());
     } else if (c.parts() > 1) {
       s.reverseComputeAt(result, n.outer());
       List<LoopRef> ends = s.loops(result);
@@ -178,6 +185,12 @@ public final class SimtGemm {
     long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
     fetch(s, a, c, run, alongA % run == 0 ? run : 1, turnA);
     fetch(s, b, c, run, alongB % run == 0 ? run : 1, turnB);
+    if (c.byRows()) {
+      long together = Long.lowestOneBit(workload.resultColumns() | run);
+      ThreadLoops.together(s, List.of(m.inner(), n.inner()), c.threads(), together);
+      // Vectors of two neighbouring rows are in different banks.
+      s.storageAlign(s.buffer(result.name() + "_shared"), 0, 2L * run, run);
+    }
     share.accept(m.outer(), n.outer());
     if (part != null) {
       s.bind(part, ThreadAxis.BLOCK_Z);

@@ -109,6 +109,9 @@ public final class SimtLimits {
       return String.format(
           Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
     }
+    if (c.byRows() && (c.slices() > 1 || c.parts() > 1)) {
+      return "accumulators of slices and parts are stored by rows as it is";
+    }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
       return String.format(
           Locale.ROOT, "%d accumulators of a thread in %d slices", c.sums(), c.slices());
@@ -143,7 +146,10 @@ public final class SimtLimits {
     return elements % run == 0 || run % elements == 0;
   }
 
-  /** From one row of a tile to the next where neighbours read down: an odd number of vectors. */
+  /**
+   * From one row of a tile to the next where neighbours read down, or write: an odd number of
+   * vectors.
+   */
   private static int turnedPitch(int elements, int run) {
     return elements + Math.floorMod(run - elements, 2 * run);
   }
@@ -157,7 +163,8 @@ public final class SimtLimits {
     int pitchN = workload.layout().transposedB() ? turnedPitch(c.tileN(), run) : c.tileN();
     long a = (c.alongK() ? (long) c.tileM() * pitchK : (long) c.tileK() * pitchM) * bytes;
     long b = (c.alongK() ? (long) c.tileN() * pitchK : (long) c.tileK() * pitchN) * bytes;
-    return c.stages() * (slot(a) + slot(b)) + partSums(c) * bytes + turn(c);
+    long result = c.byRows() ? (long) c.tileM() * turnedPitch(c.tileN(), run) * bytes : 0;
+    return c.stages() * (slot(a) + slot(b)) + partSums(c) * bytes + turn(c) + result;
   }
 
   /** Slots of a pipeline begin at multiples of 128 bytes. */

@@ -38,6 +38,16 @@ public final class SimtModel {
   /** The section of calibrations. */
   public static final String SECTION = "simt";
 
+  /** Bytes of a sector of L2. */
+  private static final int SECTOR = 32;
+
+  /**
+   * Clocks of an SM to write a part of a sector. Reckoned from one measurement on an H100, not
+   * fitted: 14016×4427×8 in f32, whose instructions wrote parts of 20 sectors, took 2.95 times as
+   * long as a library that cannot write the result in less than 74 µs, which makes 30 clocks each.
+   */
+  private static final double PART_OF_SECTOR = 1.5;
+
   private final Calibration.Numbers<SimtNumber> fitted;
 
   public SimtModel(Calibration calibration) {
@@ -100,7 +110,7 @@ public final class SimtModel {
     }
     // Copies are under way for all stages but one, or until the end of a step.
     step = Math.max(step, at(LATENCY) / (c.stages() - 1));
-    double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
+    double end = 250 + c.sums() * warps * resident * stored(w, c);
     if (c.parts() > 1) {
       // Every part is written, and read by the last block, before which it may not begin.
       end += resident * 2 * c.tileM() * c.tileN() * 4 / at(L2_BYTES) + at(LATENCY);
@@ -142,6 +152,27 @@ public final class SimtModel {
         f.keySet().stream().toList(),
         f.values().stream().mapToDouble(Double::doubleValue).toArray(),
         predicted);
+  }
+
+  /** Clocks of an SM for a warp's instruction that stores an element of each thread. */
+  private static double stored(GemmWorkload w, SimtConfig c) {
+    if (c.slices() > 1 || c.byRows()) {
+      return 10;
+    }
+    if (!isRagged(w, c)) {
+      return 5;
+    }
+    // Neighbouring lanes store neighbours, or what is as far apart as a vector would be.
+    int apart = c.alongK() || c.columns() == 1 ? w.result().bytes() : SimtGemm.WIDEST;
+    double sectors = c.lanesM() * (1 + (double) c.lanesN() * apart / SECTOR);
+    // Short rows share sectors.
+    double rows = 1 + (double) c.lanesM() * w.n() * w.result().bytes() / SECTOR;
+    return Math.max(5, PART_OF_SECTOR * Math.min(sectors, rows));
+  }
+
+  /** Whether a thread that stores its elements as it has them stores no whole vectors. */
+  static boolean isRagged(GemmWorkload w, SimtConfig c) {
+    return c.slices() == 1 && w.n() * w.result().bytes() % SimtGemm.WIDEST != 0;
   }
 
   /** What takes two things that others hide in part. */

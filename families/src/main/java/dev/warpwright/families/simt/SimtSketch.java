@@ -9,6 +9,7 @@ import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.IntPredicate;
 import java.util.stream.LongStream;
@@ -92,7 +93,7 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
-    SimtConfig least =
+    SimtConfig direct =
         new SimtConfig(
             warpM * warpsM,
             warpN * warpsN,
@@ -106,6 +107,7 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
             serpentine,
             alongK,
             1);
+    SimtConfig least = isByRows(d, direct) ? direct.storedByRows() : direct;
     int stages = number(d, "stages", fitting(o -> fits(least.with(o, 1)), 2, 3, 4, 5, 6));
     int threads = least.threads();
     int minBlocks =
@@ -123,6 +125,14 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
                 12,
                 16));
     return shared(d, least.with(stages, minBlocks));
+  }
+
+  /** Whether results of which a thread has neighbours, but no whole vectors, are stored by rows. */
+  private boolean isByRows(Decisions d, SimtConfig config) {
+    // Records that do not say it are of stores from registers.
+    return SimtModel.isRagged(workload, config)
+        && fits(config.storedByRows())
+        && d.choose("store", List.of("direct", "rows")).equals("rows");
   }
 
   /** How blocks share tiles, and in which order they take them. */

@@ -22,6 +22,8 @@ import dev.warpwright.ir.order.WorkDivision;
  *     except for two parts: those of a tile are then for two blocks of a cluster
  * @param direct whether results go from registers to global memory, not through shared memory, from
  *     which TMA copies store them, or threads rows that TMA copies refuse
+ * @param vectors whether elements that threads would copy one by one come in aligned vectors, which
+ *     are shifted
  */
 public record HopperConfig(
     int tileM,
@@ -36,7 +38,8 @@ public record HopperConfig(
     int minBlocks,
     boolean swapAb,
     WorkDivision division,
-    boolean direct) {
+    boolean direct,
+    boolean vectors) {
 
   /** A configuration in which tiles are whole. */
   public HopperConfig(
@@ -64,6 +67,7 @@ public record HopperConfig(
         minBlocks,
         swapAb,
         new WorkDivision.Whole(),
+        false,
         false);
   }
 
@@ -77,7 +81,7 @@ public record HopperConfig(
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
         tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct);
+        swapAb, division, direct, vectors);
   }
 
   /** The same with clusters of another shape. */
@@ -95,7 +99,8 @@ public record HopperConfig(
         minBlocks,
         swapAb,
         division,
-        direct);
+        direct,
+        vectors);
   }
 
   /** Whether several blocks may compute a tile. */
@@ -112,13 +117,20 @@ public record HopperConfig(
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, other, direct);
+        swapAb, other, direct, vectors);
   }
 
   /** The same with results straight from registers. */
   public HopperConfig fromRegisters() {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, true);
+        swapAb, division, true, vectors);
+  }
+
+  /** The same with elements in aligned vectors. */
+  public HopperConfig withVectors() {
+    return new HopperConfig(
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapAb, division, direct, true);
   }
 }

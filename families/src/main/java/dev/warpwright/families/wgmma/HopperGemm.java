@@ -3,6 +3,7 @@ package dev.warpwright.families.wgmma;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.StagedGemm;
+import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
@@ -71,6 +72,9 @@ public final class HopperGemm {
       s.annotate("store", "direct");
     } else if (!config.swapAb() && HopperLimits.isRaggedResult(workload)) {
       s.annotate("store", "rows");
+    }
+    if (config.vectors()) {
+      s.annotate("copy", ThreadCopies.VECTORS);
     }
     workload.description().forEach(s::annotate);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));

@@ -258,7 +258,8 @@ public final class HopperModel {
     if (ThreadCopies.isTma(w)) {
       return 0;
     }
-    ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP);
+    ThreadCopies copies =
+        ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP, c.vectors());
     if (copies.small() > 0) {
       return copies.batches() * at(BATCH);
     }

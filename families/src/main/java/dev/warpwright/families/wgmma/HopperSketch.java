@@ -4,9 +4,11 @@ import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Features;
 import dev.warpwright.space.Rejected;
@@ -54,6 +56,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** What a consumer needs beside all of its sums, where others copy. */
   private static final int CONSUMER_REGISTERS = 40;
+
+  /** What a producer's threads need to shift vectors without spilling: some spill at 56. */
+  private static final int VECTOR_REGISTERS = 72;
 
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
@@ -137,6 +142,15 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
               + ", and may get "
               + consumer);
     }
+    int copying = new WarpRoles(c.consumers(), c.minBlocks(), sums, true).producerRegisters();
+    if (c.vectors() && copying < VECTOR_REGISTERS) {
+      throw new Rejected(
+          "registers of vectors",
+          "aligned vectors are shifted in "
+              + copying
+              + " registers; they need "
+              + VECTOR_REGISTERS);
+    }
   }
 
   @Override
@@ -185,7 +199,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             blocks,
             minBlocks,
             swapAb);
-    HopperConfig whole = isDirect(d, swapAb, tileN) ? moved.fromRegisters() : moved;
+    HopperConfig copied = ThreadCopies.isByVectors(d, workload) ? moved.withVectors() : moved;
+    HopperConfig whole = isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
     if (blocks == 0) {
       return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }

@@ -60,6 +60,17 @@ class AmpereGemmTest {
             GemmWorkload.nt(33, 65, 77, DType.I8),
             new AmpereConfig(32, 64, 64, 2, 1, 2, 1, ORDER, false),
             GpuTarget.SM_80),
+        set(GemmWorkload.nt(67, 65, 101, DType.BF16), small.withVectors(), GpuTarget.SM_80),
+        set(GemmWorkload.nt(1, 3, 1, DType.F16), small.withVectors(), GpuTarget.SM_75),
+        set(
+            GemmWorkload.nt(33, 65, 77, DType.I8),
+            new AmpereConfig(32, 64, 64, 2, 1, 2, 1, ORDER, false).withVectors(),
+            GpuTarget.SM_80),
+        set(of(67, 101, 77, Layout.TN, Epilogue.NONE), small.withVectors(), GpuTarget.SM_80),
+        set(
+            of(67, 65, 101, Layout.NN, ALL).times(new Batch(3, true, false)),
+            small.withVectors(),
+            GpuTarget.SM_80),
         set(
             GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
             new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),

@@ -41,6 +41,7 @@ class SimtGemmTest {
         set(of(17, 127, 33, Layout.NT, ALL), parts, GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), alongK, GpuTarget.SM_80),
         set(of(7, 67, 50, Layout.NT, ALL), alongK2, GpuTarget.SM_75),
+        set(of(7, 67, 50, Layout.NT, ALL), alongK2.storedByRows(), GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),
         set(of(64, 128, 32, Layout.NT, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
@@ -48,6 +49,9 @@ class SimtGemmTest {
         set(of(36, 68, 20, Layout.TT, ALL), async, GpuTarget.SM_80),
         set(of(37, 67, 19, Layout.TN, Epilogue.NONE).with(Precision.TF32), async, GpuTarget.SM_80),
         set(of(37, 67, 19, Layout.NT, ALL), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.NT, ALL), async.storedByRows(), GpuTarget.SM_80),
+        set(of(65, 130, 8, Layout.TT, Epilogue.NONE), small.storedByRows(), GpuTarget.SM_75),
+        set(of(3, 1, 17, Layout.NN, ALL), small.storedByRows().shared(1, 1), GpuTarget.SM_75),
         set(of(1, 1, 1, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(1, 130, 40, Layout.NT, Epilogue.NONE), low, GpuTarget.SM_80),
         set(of(5, 65, 17, Layout.TN, Epilogue.NONE), low, GpuTarget.SM_80));

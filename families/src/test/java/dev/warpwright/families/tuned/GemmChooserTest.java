@@ -252,6 +252,8 @@ final class GemmChooserTest {
   void whereTheBestOfAKindSpillAnotherKindIsTried() {
     GpuTarget target = GpuTarget.SM_90A;
     GemmWorkload ragged = GemmWorkload.of(10819, 2797, 64, DType.BF16, GemmWorkload.Layout.NN);
+    List<Candidate> ranking = GemmRanking.of(GemmSpace.of(ragged, target, 132));
+    String best = ranking.getFirst().point().option("minBlocks");
     KernelCheck check =
         new KernelCheck() {
           @Override
@@ -261,7 +263,7 @@ final class GemmChooserTest {
 
           @Override
           public Optional<Outcome.Failed> problem(Kernel kernel, String source, GpuTarget of) {
-            return kernel.attrs().getLong("minBlocks", 1) > 1
+            return best.equals(String.valueOf(kernel.attrs().getLong("minBlocks", 1)))
                 ? Optional.of(SPILL)
                 : Optional.empty();
           }
@@ -274,9 +276,7 @@ final class GemmChooserTest {
                   Optional.of(check),
                   new RejectedKernels(folder))
               .choose(ragged);
-      List<Candidate> ranking = GemmRanking.of(GemmSpace.of(ragged, target, 132));
-      assertThat(ranking.getFirst().point().option("minBlocks")).isEqualTo("2");
-      assertThat(chosen.candidate().point().option("minBlocks")).isEqualTo("1");
+      assertThat(chosen.candidate().point().option("minBlocks")).isNotNull().isNotEqualTo(best);
       assertThat(chosen.candidate().features().predictedUs())
           .isLessThan(2 * ranking.getFirst().features().predictedUs());
     }

@@ -245,6 +245,18 @@ class HopperGemmTest {
             GemmWorkload.nt(13, 129, 264, DType.F8E5M2),
             new HopperConfig(16, 128, 128, 3, 2, 1, 1, ROW, 2, 1, true)),
         set(
+            GemmWorkload.nt(13, 77, 331, DType.F16),
+            new HopperConfig(16, 64, 64, 4, 1, 1, 1, ROW, 2, 1, true).withVectors()),
+        set(
+            GemmWorkload.nt(77, 70, 201, DType.I8),
+            new HopperConfig(64, 48, 128, 3, 1, 1, 1, ROW, 0, 1, false).withVectors()),
+        set(
+            GemmWorkload.of(129, 77, 65, DType.BF16, Layout.TN),
+            new HopperConfig(128, 80, 64, 2, 2, 1, 1, ROW, 0, 1, false).withVectors()),
+        set(
+            GemmWorkload.of(130, 75, 136, DType.F16, Layout.NN),
+            new HopperConfig(64, 48, 64, 3, 1, 1, 1, ROW, 0, 1, false).withVectors()),
+        set(
             GemmWorkload.nt(136, 72, 75, DType.F32).with(Precision.TF32),
             new HopperConfig(128, 72, 32, 3, 2, 1, 1, ROW, 0, 1, false)),
         set(
@@ -303,6 +315,19 @@ class HopperGemmTest {
     assertThat(text.contains("C_shared")).isTrue();
     assertThat(text.contains("bulk.store")).isFalse();
     Simulated.assertSame(gemm);
+  }
+
+  @Test
+  void vectorsTakeThePlaceOfElementsOnly() {
+    HopperConfig config = new HopperConfig(64, 64, 64, 3, 1, 1, 1, ROW, 0, 1, false).withVectors();
+    // Rows of B, of 75 elements, begin anywhere; those of A at multiples of 4 bytes.
+    String text =
+        HopperGemm.schedule(GemmWorkload.of(64, 75, 66, DType.F16, Layout.NN), config)
+            .kernel()
+            .toString();
+    assertThat(text.contains("B_shared_next") && text.contains("cp.async.4")).isTrue();
+    assertThat(text.contains("A_shared_next")).isFalse();
+    assertThat(text.contains("ld.global.around.x4")).isTrue();
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.space.Candidate;
@@ -46,6 +47,26 @@ final class HopperSketchTest {
   })
   void randomPointsBecomeKernels(long m, long n, long k) {
     randomPointsBecomeKernels(GemmWorkload.nt(m, n, k, DType.BF16), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"wgmma", "mma"})
+  void elementsComeOneByOneWherePointsDoNotSayIt(String family) {
+    GemmWorkload odd = GemmWorkload.nt(70, 72, 131, DType.F16);
+    assertThat(kernel(odd, "sketch=" + family)).doesNotContain("ld.global.around");
+    assertThat(kernel(odd, "sketch=" + family + " copy=elements"))
+        .isEqualTo(kernel(odd, "sketch=" + family));
+    assertThat(kernel(odd, "sketch=" + family + " copy=shifted")).contains("ld.global.around");
+    // Rows of multiples of 4 bytes are copied past registers, whatever a point says.
+    GemmWorkload even = GemmWorkload.nt(70, 72, 134, DType.F16);
+    assertThat(kernel(even, "sketch=" + family + " copy=shifted"))
+        .contains("cp.async.4")
+        .isEqualTo(kernel(even, "sketch=" + family));
+  }
+
+  private static String kernel(GemmWorkload workload, String point) {
+    return IrPrinter.text(
+        GemmSpace.schedule(workload, GpuTarget.SM_90A, 132, Point.parse(point)).kernel());
   }
 
   @ParameterizedTest

@@ -11,12 +11,12 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.item.TmaLoad;
@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  * A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
  * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
  * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
- * the pipe commits them some steps late ({@code lag}). Pipes in registers are filled by guarded
+ * the pipe commits them some steps late ({@code lag}); otherwise one by one, or by aligned vectors
+ * that are shifted if the attribute {@code copy} says so. Pipes in registers are filled by guarded
  * loads of the threads that hold the elements; there is nothing to decide. Weights of products of
  * warps lie in the order of their registers, and all threads copy them ({@link OrderedWeights}).
  * Without roles, all threads of a block copy all tiles, asynchronously if the attribute {@code
@@ -128,7 +129,7 @@ final class ChooseMovement extends Rewriter {
 
   static boolean isByThreads(Attrs copy) {
     String by = copy.getString(BY);
-    return ASYNC.equals(by) || REGISTERS.equals(by);
+    return ASYNC.equals(by) || REGISTERS.equals(by) || StageCopy.SHIFTED.equals(by);
   }
 
   @Override
@@ -217,7 +218,11 @@ final class ChooseMovement extends Rewriter {
     OperandRing ring = OperandRing.of(copy.to().buffer(), 1);
     long threads = roles ? COPYING_WARPS * 32 : attrs.getLong("threads", 128);
     boolean can = attrs.getLong("async", 1) != 0;
-    return StageCopy.of(copy, ring, (int) threads, can).isAsynchronous() ? ASYNC : REGISTERS;
+    if (StageCopy.of(copy, ring, (int) threads, can).isAsynchronous()) {
+      return ASYNC;
+    }
+    boolean shifted = StageCopy.SHIFTED.equals(attrs.getString("copy"));
+    return shifted && StageCopy.canBeShifted(copy) ? StageCopy.SHIFTED : REGISTERS;
   }
 
   /** All threads of a warpgroup copy, where one that starts TMA copies is not enough. */

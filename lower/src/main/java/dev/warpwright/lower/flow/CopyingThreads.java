@@ -12,8 +12,8 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,12 +33,17 @@ final class CopyingThreads {
   private final Map<Buffer, OperandRing> rings;
   private final Var thread;
   private final int threads;
+
+  /** Registers that each of them has. */
+  private final int own;
+
   private final List<Buffer> registers = new ArrayList<>();
 
-  CopyingThreads(Map<Buffer, OperandRing> rings, Var thread, int threads) {
+  CopyingThreads(Map<Buffer, OperandRing> rings, Var thread, int threads, int own) {
     this.rings = rings;
     this.thread = thread;
     this.threads = threads;
+    this.own = own;
   }
 
   /** Whether all threads of a role copy, and none multiplies. */
@@ -129,10 +134,10 @@ final class CopyingThreads {
       throw new LoweringException(copy.to().buffer().name() + " is no ring of tiles");
     }
     Stmt.TileCopy ofTile = new Stmt.TileCopy(Region.whole(ring.tile()), copy.from(), copy.attrs());
-    StageCopy all = StageCopy.of(ofTile, ring, threads, true).inGroups();
-    Buffer own = all.registers();
-    if (own != null) {
-      registers.add(own);
+    StageCopy all = StageCopy.of(ofTile, ring, threads, true).inGroups(own);
+    Buffer held = all.registers();
+    if (held != null) {
+      registers.add(held);
     }
     Expr stage = copy.to().ranges().getFirst().min();
     return all.move(copy.from(), thread, stage);

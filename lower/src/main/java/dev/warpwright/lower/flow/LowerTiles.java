@@ -223,7 +223,8 @@ final class LowerTiles {
 
   private Stmt allThreads(Role role, WarpRoles branch) {
     Var thread = Var.index("thread");
-    CopyingThreads code = new CopyingThreads(rings, thread, role.warps() * 32);
+    CopyingThreads code =
+        new CopyingThreads(rings, thread, role.warps() * 32, branch.producerRegisters());
     return new Stmt.Let(thread, branch.producer(tid), code.lowered(role.body()));
   }
 

@@ -17,11 +17,11 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.OperandsAhead;
-import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.grid.TicketLoops;
 import dev.warpwright.lower.item.PartialSums;
@@ -354,7 +354,7 @@ final class RingTiles {
   }
 
   private Stmt end(List<Stmt.TileCopy> together) {
-    return Stmts.seq(together.stream().map(c -> copy(c).end(tid, stage(c))).toList());
+    return Stmts.seq(together.stream().map(c -> copy(c).end(c.from(), tid, stage(c))).toList());
   }
 
   private static Expr stage(Stmt.TileCopy copy) {

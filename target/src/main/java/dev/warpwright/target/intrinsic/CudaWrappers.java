@@ -20,6 +20,50 @@ final class CudaWrappers {
       }
       """;
 
+  /** The load under a predicate of its own: nothing is scheduled across a branch. */
+  static final String LOAD_AROUND_X4 =
+      """
+      __device__ __forceinline__ void ld_global_around_x4(
+          unsigned* dst, const void* src, int back, int present) {
+        asm volatile(
+            "{ .reg .pred present; setp.ne.s32 present, %5, 0; "
+            "mov.b32 %0, 0; mov.b32 %1, 0; mov.b32 %2, 0; mov.b32 %3, 0; "
+            "@present ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+            : "=&r"(dst[0]), "=&r"(dst[1]), "=&r"(dst[2]), "=&r"(dst[3])
+            : "l"(static_cast<const char*>(src) - back), "r"(present)
+            : "memory");
+      }
+      """;
+
+  /** First by words, two at a time and one, then by bytes. */
+  static final String STORE_SHIFTED_X4 =
+      """
+      __device__ __forceinline__ void st_shared_shifted_x4(
+          void* dst, const unsigned* src, int shift, int count) {
+        unsigned words[6];
+        unsigned result[4];
+      #pragma unroll
+        for (int i = 0; i < 6; i++) {
+          words[i] = (shift & 8) != 0 ? src[i + 2] : src[i];
+        }
+      #pragma unroll
+        for (int i = 0; i < 5; i++) {
+          words[i] = (shift & 4) != 0 ? words[i + 1] : words[i];
+        }
+      #pragma unroll
+        for (int i = 0; i < 4; i++) {
+          const int left = count - 4 * i;
+          const unsigned past = left > 3 ? 0u : left > 0 ? ~0u << 8 * left : ~0u;
+          result[i] = __funnelshift_r(words[i], words[i + 1], 8 * (shift & 3)) & ~past;
+        }
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "r"(address), "r"(result[0]), "r"(result[1]), "r"(result[2]), "r"(result[3])
+                     : "memory");
+      }
+      """;
+
   static final String CP_ASYNC_COMMIT =
       """
       __device__ __forceinline__ void cp_async_commit() {

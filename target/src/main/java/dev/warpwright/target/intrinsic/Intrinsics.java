@@ -73,6 +73,45 @@ public final class Intrinsics {
           CudaWrappers.LOAD_X4,
           "PTX ISA, ld.global.nc");
 
+  /**
+   * {@code (dst[4], src, back, present)}: 16 bytes that begin {@code back} bytes before an element,
+   * at a multiple of 16 bytes; zeros, and nothing is read, if {@code present} is 0. What an element
+   * begins inside of, and what follows that, are two of these for {@link #STORE_SHIFTED_X4}.
+   */
+  public static final TargetIntrinsic LOAD_AROUND_X4 =
+      add(
+          "ld.global.around.x4",
+          Collective.THREAD,
+          List.of(
+              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
+              new Operand("src", null, GLOBAL, Access.READ, 1),
+              value("back", DType.I32),
+              value("present", DType.I32)),
+          null,
+          new Computes(LaneMeanings.loadAround()),
+          75,
+          CudaWrappers.LOAD_AROUND_X4,
+          "PTX ISA, ld");
+
+  /**
+   * {@code (dst, src[8], shift, count)}: 16 of the 32 bytes in registers, from the byte {@code
+   * shift} (0 to 15) on, to shared memory; those past the first {@code count} become zero.
+   */
+  public static final TargetIntrinsic STORE_SHIFTED_X4 =
+      add(
+          "st.shared.shifted.x4",
+          Collective.THREAD,
+          List.of(
+              new Operand("dst", null, SHARED, Access.WRITE, 16),
+              new Operand("src", DType.U32, LOCAL, Access.READ, 8),
+              value("shift", DType.I32),
+              value("count", DType.I32)),
+          null,
+          new Computes(LaneMeanings.storeShifted()),
+          75,
+          CudaWrappers.STORE_SHIFTED_X4,
+          "PTX ISA, shf, st");
+
   /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4}. */
   public static final TargetIntrinsic STMATRIX_X4 = stmatrix(4, false);
 

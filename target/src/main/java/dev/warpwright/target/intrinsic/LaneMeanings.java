@@ -19,6 +19,51 @@ final class LaneMeanings {
     };
   }
 
+  /** {@code (dst, src, back, present)}: 4 words from so many bytes before an element, or zeros. */
+  static Meaning loadAround() {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          int back = Math.toIntExact(lanes.value(2, lane));
+          int[] words = new int[4];
+          if (lanes.value(3, lane) != 0) {
+            for (int i = 0; i < words.length; i++) {
+              words[i] = lanes.load32(1, lane, 4 * i - back);
+            }
+          }
+          lanes.store(0, lane, words);
+        }
+      }
+    };
+  }
+
+  /** {@code (dst, src, shift, count)}: 16 of 32 bytes, zeros past the first of them. */
+  static Meaning storeShifted() {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          storeShifted(lanes, lane);
+        }
+      }
+    };
+  }
+
+  private static void storeShifted(Lanes lanes, int lane) {
+    int shift = Math.toIntExact(lanes.value(2, lane));
+    long count = lanes.value(3, lane);
+    if (shift < 0 || shift > 15) {
+      throw new IllegalStateException("a shift by " + shift + " bytes, not by 0 to 15");
+    }
+    int[] from = new int[8];
+    lanes.load(1, lane, from);
+    int[] words = new int[4];
+    for (int at = 0; at < Math.min(count, 16); at++) {
+      int place = at + shift;
+      words[at / 4] |= (from[place / 4] >>> 8 * (place % 4) & 0xFF) << 8 * (at % 4);
+    }
+    lanes.store(0, lane, words);
+  }
+
   /** {@code (dst, src, srcBytes)}: bytes from global to shared memory, zeros past those present. */
   static Meaning asyncCopy(int bytes) {
     return lanes -> {

@@ -39,6 +39,29 @@ class IntrinsicsTest {
   }
 
   @Test
+  void bytesAreShiftedAcrossWords() {
+    WarpOfArrays thread = new WarpOfArrays(1, 4, 8);
+    for (int shift = 0; shift < 16; shift++) {
+      for (int count = -1; count <= 16; count++) {
+        for (int i = 0; i < 8; i++) {
+          thread.memory[1][0][i] = 0x04030201 + 0x04040404 * i;
+        }
+        thread.values[2][0] = shift;
+        thread.values[3][0] = count;
+        thread.run(Intrinsics.STORE_SHIFTED_X4);
+        for (int at = 0; at < 16; at++) {
+          assertThat(thread.memory[0][0][at / 4] >>> 8 * (at % 4) & 0xFF)
+              .as("byte %s, shift %s, count %s", at, shift, count)
+              .isEqualTo(at < count ? at + shift + 1 : 0);
+        }
+      }
+    }
+    thread.values[2][0] = 16;
+    assertThatThrownBy(() -> thread.run(Intrinsics.STORE_SHIFTED_X4))
+        .hasMessageContaining("16 bytes");
+  }
+
+  @Test
   void asynchronousCopiesFillWithZeros() {
     WarpOfArrays thread = new WarpOfArrays(1, 3, 4);
     thread.memory[0][0] = new int[] {9, 9, 9, 9};

@@ -7,6 +7,9 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.List;
 
 /**
@@ -60,7 +63,7 @@ public final class CopyLowering {
           List<Expr> point =
               List.of(Exprs.div(piece, vectors), Exprs.mul(Exprs.mod(piece, vectors), lanes));
           List<Expr> at = Guards.indices(from, point);
-          return StageCopy.chunk(
+          return chunk(
               new Expr.AddressOf(to.buffer(), Guards.indices(to, point)),
               new Expr.AddressOf(from.buffer(), Guards.clamped(from, at, lanes)),
               Guards.inside(from, at),
@@ -99,6 +102,26 @@ public final class CopyLowering {
                       ThreadCode.move(
                           to.buffer(), toIndices, loaded, List.of(Exprs.i32(0)), lanes)));
         });
+  }
+
+  /**
+   * An asynchronous copy of 16, 8 or 4 bytes.
+   *
+   * @param inside whether there is anything to copy; else the bytes become zero, and nothing is
+   *     read
+   */
+  public static Stmt chunk(Expr to, Expr from, Expr inside, int bytes) {
+    TargetIntrinsic intrinsic =
+        switch (bytes) {
+          case 16 -> Intrinsics.CP_ASYNC_16;
+          case 8 -> Intrinsics.CP_ASYNC_8;
+          default -> Intrinsics.CP_ASYNC_4;
+        };
+    Expr present =
+        Exprs.isConst(inside, 1)
+            ? Exprs.i32(bytes)
+            : Exprs.mul(Exprs.cast(DType.I32, inside), bytes);
+    return Exprs.evaluate(intrinsic, to, from, present);
   }
 
   /** Elements that one access may move: a power of two up to 16 bytes. */

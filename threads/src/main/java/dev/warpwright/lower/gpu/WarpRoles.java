@@ -101,8 +101,8 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
     return each;
   }
 
-  /** What the consumers leave. */
-  private int producerRegisters() {
+  /** Registers of a thread that copies: what the consumers leave. */
+  public int producerRegisters() {
     int rest = entryRegisters() * (consumers + 1) - consumers * consumerRegisters();
     return Math.min(entryRegisters(), rest / 8 * 8);
   }

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.copy;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -10,12 +10,16 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.Intrinsics;
-import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,15 +28,23 @@ import org.jspecify.annotations.Nullable;
  * otherwise loaded into registers when the copy begins, and stored when it ends. What lies outside
  * of the matrix becomes zero.
  *
+ * <p>Elements whose rows begin anywhere need not go one by one: {@link ShiftedCopy}.
+ *
  * @param lanes elements of a chunk
  * @param registers what is on its way through registers; null for asynchronous copies
  */
 public record StageCopy(
     Stmt.TileCopy copy, OperandRing ring, int threads, int lanes, @Nullable Buffer registers) {
+  /** The value of a copy's attribute {@code by} that asks for aligned vectors that are shifted. */
+  public static final String SHIFTED = "shifted";
+
   private static final int CHUNK = 16;
 
   /** Chunks that {@link #move} has under way at once. */
   private static final long TOGETHER = 8;
+
+  /** Registers that a thread needs beside the aligned vectors that it has under way. */
+  private static final int OTHER_REGISTERS = 32;
 
   /** Selects the copy into a ring. */
   public static StageCopy of(
@@ -62,10 +74,33 @@ public record StageCopy(
     if (asynchronous && lanes * bytes >= 4) {
       return new StageCopy(copy, ring, threads, lanes, null);
     }
+    if (isShifted(copy)) {
+      lanes = CHUNK / bytes;
+    }
     long pieces = Math.ceilDiv(to.buffer().storageElements() / lanes, threads);
-    Buffer registers =
-        Buffer.of(to.buffer().name() + "_next", to.buffer().dtype(), Scope.LOCAL, pieces * lanes);
-    return new StageCopy(copy, ring, threads, lanes, registers);
+    return new StageCopy(copy, ring, threads, lanes, registers(copy, pieces, lanes));
+  }
+
+  /** For so many chunks on their way. */
+  private static Buffer registers(Stmt.TileCopy copy, long chunks, int lanes) {
+    Buffer tile = copy.to().buffer();
+    String name = tile.name() + "_next";
+    return isShifted(copy)
+        ? Buffer.of(name, DType.U32, Scope.LOCAL, chunks * ShiftedCopy.RAW)
+        : Buffer.of(name, tile.dtype(), Scope.LOCAL, chunks * lanes);
+  }
+
+  /** Whether the copy can go by {@link #SHIFTED}: chunks begin at 16 bytes of some row. */
+  public static boolean canBeShifted(Stmt.TileCopy copy) {
+    Region from = copy.from();
+    int bytes = from.buffer().dtype().bytes();
+    return from.buffer().alignment() >= CHUNK
+        && from.buffer().rank() <= 3
+        && CopyLowering.multipleOf(from.ranges().getLast().min(), CHUNK / bytes);
+  }
+
+  private static boolean isShifted(Stmt.TileCopy copy) {
+    return SHIFTED.equals(copy.attrs().getString("by"));
   }
 
   private static boolean fits(Region from, int lanes) {
@@ -85,7 +120,9 @@ public record StageCopy(
 
   /** Copies this tile, some chunks at a time: little code, and few registers. */
   public Stmt move(Region from, Var tid, Expr stage) {
-    long together = together(rounds());
+    Buffer own = registers;
+    int each = isShifted(copy) ? ShiftedCopy.RAW : lanes;
+    long together = own == null ? together(TOGETHER) : own.extent(0) / each;
     return Stmts.loop(
         ForKind.SERIAL,
         "g",
@@ -93,40 +130,42 @@ public record StageCopy(
         g -> {
           Expr first = Exprs.mul(g, together);
           Stmt load = pieces(tid, first, together, load(from, stage));
-          Buffer buffer = registers;
-          return buffer == null
-              ? load
-              : Stmts.seq(load, pieces(tid, first, together, store(buffer, stage)));
+          return registers == null ? load : Stmts.seq(load, end(from, tid, stage, first, together));
         });
   }
 
-  /** The same copy for {@link #move}, which needs fewer registers. */
-  public StageCopy inGroups() {
-    Buffer buffer = registers;
-    return buffer == null
-        ? this
-        : new StageCopy(
-            copy,
-            ring,
-            threads,
-            lanes,
-            Buffer.of(buffer.name(), buffer.dtype(), Scope.LOCAL, together(rounds()) * lanes));
+  /**
+   * The same copy for {@link #move}, which needs fewer registers.
+   *
+   * @param all registers of a thread
+   */
+  public StageCopy inGroups(int all) {
+    if (registers == null) {
+      return this;
+    }
+    int vectors = Integer.highestOneBit((all - OTHER_REGISTERS) / ShiftedCopy.RAW);
+    long most = isShifted(copy) ? Math.clamp(vectors, 1, TOGETHER) : TOGETHER;
+    return new StageCopy(copy, ring, threads, lanes, registers(copy, together(most), lanes));
   }
 
-  private static long together(long rounds) {
-    long together = Math.min(TOGETHER, rounds);
-    while (rounds % together != 0) {
+  private long together(long most) {
+    long together = Math.min(most, rounds());
+    while (rounds() % together != 0) {
       together--;
     }
     return together;
   }
 
   private Piece load(Region from, Expr stage) {
+    Buffer raw = registers;
+    if (raw != null && isShifted(copy)) {
+      return new ShiftedCopy(from, ring, raw).load();
+    }
     return (index, row, column) -> {
       List<Expr> at = Guards.indices(from, List.of(row, column));
       // Rows are whole numbers of chunks.
       Expr inside = Guards.insideOfGrid(from, at);
-      List<Expr> clamped = clamped(from, at);
+      List<Expr> clamped = clamped(from, at, lanes);
       if (registers == null) {
         return asynchronous(from.buffer(), clamped, inside, stage, row, column);
       }
@@ -144,18 +183,25 @@ public record StageCopy(
                   new Stmt.Store(
                       registers,
                       List.of(Exprs.add(Exprs.mul(index, lanes), v)),
-                      Exprs.zero(dev.warpwright.ir.type.Type.of(registers.dtype()))));
+                      Exprs.zero(Type.of(registers.dtype()))));
       return new Stmt.If(inside, load, zero);
     };
   }
 
-  /** Ends a copy through registers. */
-  public Stmt end(Var tid, Expr stage) {
-    Buffer from = registers;
-    if (from == null) {
-      return Stmt.Seq.EMPTY;
+  /** Ends a copy of this tile through registers. */
+  public Stmt end(Region from, Var tid, Expr stage) {
+    return registers == null ? Stmt.Seq.EMPTY : end(from, tid, stage, Exprs.i32(0), rounds());
+  }
+
+  private Stmt end(Region from, Var tid, Expr stage, Expr first, long rounds) {
+    Buffer held = Objects.requireNonNull(registers);
+    if (!isShifted(copy)) {
+      return pieces(tid, first, rounds, store(held, stage));
     }
-    return pieces(tid, store(from, stage));
+    ShiftedCopy shifted = new ShiftedCopy(from, ring, held);
+    Stmt last = pieces(tid, first, rounds, ForKind.SERIAL, shifted.lastElements(stage));
+    return Stmts.seq(
+        pieces(tid, first, rounds, shifted.store(stage)), Stmts.when(shifted.reachesEnd(), last));
   }
 
   private Piece store(Buffer from, Expr stage) {
@@ -170,35 +216,15 @@ public record StageCopy(
 
   private Stmt asynchronous(
       Buffer from, List<Expr> at, Expr inside, Expr stage, Expr row, Expr column) {
-    return chunk(
+    return CopyLowering.chunk(
         new Expr.AddressOf(ring.ring(), ring.indices(stage, row, column)),
         new Expr.AddressOf(from, at),
         inside,
         lanes * from.dtype().bytes());
   }
 
-  /**
-   * An asynchronous copy of 16, 8 or 4 bytes.
-   *
-   * @param inside whether there is anything to copy; else the bytes become zero, and nothing is
-   *     read
-   */
-  static Stmt chunk(Expr to, Expr from, Expr inside, int bytes) {
-    TargetIntrinsic intrinsic =
-        switch (bytes) {
-          case 16 -> Intrinsics.CP_ASYNC_16;
-          case 8 -> Intrinsics.CP_ASYNC_8;
-          default -> Intrinsics.CP_ASYNC_4;
-        };
-    Expr present =
-        Exprs.isConst(inside, 1)
-            ? Exprs.i32(bytes)
-            : Exprs.mul(Exprs.cast(DType.I32, inside), bytes);
-    return Exprs.evaluate(intrinsic, to, from, present);
-  }
-
   /** Code for a chunk of the tile. */
-  private interface Piece {
+  interface Piece {
     Stmt code(Expr index, Expr row, Expr column);
   }
 
@@ -214,6 +240,10 @@ public record StageCopy(
 
   /** So many of this thread's chunks, from {@code first} on. */
   private Stmt pieces(Var tid, Expr first, long rounds, Piece body) {
+    return pieces(tid, first, rounds, ForKind.UNROLLED, body);
+  }
+
+  private Stmt pieces(Var tid, Expr first, long rounds, ForKind kind, Piece body) {
     long perRow = ring.tile().extent(1) / lanes;
     long count = ring.rows() * perRow;
     if (threads % perRow == 0) {
@@ -222,7 +252,7 @@ public record StageCopy(
       long rowsAtOnce = threads / perRow;
       Stmt loop =
           Stmts.loop(
-              ForKind.UNROLLED,
+              kind,
               "r",
               rounds,
               r -> {
@@ -238,7 +268,7 @@ public record StageCopy(
           new Stmt.Let(column, Exprs.mul(Exprs.mod(tid, perRow), lanes), loop));
     }
     return Stmts.loop(
-        ForKind.UNROLLED,
+        kind,
         "r",
         rounds,
         r -> {
@@ -255,7 +285,7 @@ public record StageCopy(
   }
 
   /** The same place, or another one inside where the chunk lies outside and nothing is read. */
-  private List<Expr> clamped(Region from, List<Expr> at) {
+  static List<Expr> clamped(Region from, List<Expr> at, int lanes) {
     List<Expr> result = new ArrayList<>();
     for (int d = 0; d < at.size(); d++) {
       long last = d < at.size() - 1 ? 1 : lanes;
