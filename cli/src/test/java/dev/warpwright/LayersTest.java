@@ -120,6 +120,22 @@ final class LayersTest {
                   "networks",
                   "model")),
           entry(
+              "parallel",
+              Set.of(
+                  "base",
+                  "ir",
+                  "text",
+                  "target",
+                  "workload",
+                  "perf",
+                  "cuda",
+                  "interpreter",
+                  "sim",
+                  "runtime",
+                  "graph",
+                  "model",
+                  "compiler")),
+          entry(
               "verify",
               Set.of(
                   "base",
@@ -191,6 +207,7 @@ final class LayersTest {
                   "graph",
                   "model",
                   "compiler",
+                  "parallel",
                   "verify",
                   "examples")),
           entry(
@@ -215,6 +232,7 @@ final class LayersTest {
                   "networks",
                   "model",
                   "compiler",
+                  "parallel",
                   "export",
                   "examples",
                   "explorer",
