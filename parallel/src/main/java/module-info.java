@@ -10,6 +10,7 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
+  requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.compiler;
 

@@ -132,8 +132,8 @@ final class LayersTest {
                   "interpreter",
                   "sim",
                   "runtime",
+                  "families",
                   "graph",
-                  "model",
                   "compiler")),
           entry(
               "verify",

@@ -16,6 +16,7 @@ import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles networks for several devices of a kind: pieces by the compiler for one, and how they
@@ -26,6 +27,7 @@ public final class ParallelCompiler {
   private final Device device;
   private final Precision precision;
   private final int devices;
+  private @Nullable TensorSplit split;
 
   /**
    * A compiler.
@@ -93,7 +95,13 @@ public final class ParallelCompiler {
     if (parts < 1 || parts > rows) {
       throw new UserError("--parts " + parts + ": from 1 to as many as there are rows, " + rows);
     }
-    TensorSplit split = TensorSplit.of(graph, devices);
+    if (split == null) {
+      split = TensorSplit.of(graph, devices);
+    }
+    return tensor(split, rows, parts);
+  }
+
+  private ParallelProgram tensor(TensorSplit split, int rows, int parts) {
     int height = Math.ceilDiv(rows, parts);
     if (parts > 1) {
       // Rows of any width then begin where 16 bytes do.
