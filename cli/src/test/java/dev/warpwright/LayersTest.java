@@ -152,7 +152,8 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "model",
-                  "compiler")),
+                  "compiler",
+                  "parallel")),
           entry(
               "export",
               Set.of(

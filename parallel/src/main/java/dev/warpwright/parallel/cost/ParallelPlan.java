@@ -12,14 +12,15 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.parallel.program.ParallelCompiler;
 import dev.warpwright.parallel.program.ParallelProgram;
 import dev.warpwright.parallel.program.Way;
+import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,42 +74,35 @@ public record ParallelPlan(int devices, Link link, List<Estimate> estimates) {
     estimates = List.copyOf(estimates);
   }
 
-  /** Which ways and parts of rows are looked at. */
-  public record Choice(@Nullable Way way, OptionalInt parts) {
-    /** All. */
-    public static final Choice ANY = new Choice(null, OptionalInt.empty());
-
-    boolean allows(Way other) {
-      return way == null || way == other;
-    }
-  }
-
   /**
    * A plan.
    *
    * @param device one of the devices, or one that stands for them
-   * @param model what is known of it
-   * @throws UserError if the devices are no GPUs
+   * @throws UserError if the devices are no GPUs, or nothing is known of their speed
    */
   public static ParallelPlan of(
-      Graph graph,
-      Device device,
-      DeviceModel model,
-      Precision precision,
-      int rows,
-      int devices,
-      Link link,
-      Choice choice) {
+      Graph graph, Device device, Precision precision, int rows, ParallelRequest request) {
+    int devices = request.devices();
     ParallelCompiler compiler = new ParallelCompiler(graph, device, precision, devices);
+    Link link = request.link((GpuTarget) device.target());
+    DeviceModel model =
+        Prediction.device(device.name(), device.target())
+            .orElseThrow(
+                () ->
+                    new UserError(
+                        "--gpus "
+                            + devices
+                            + ": nothing is known of the speed of "
+                            + device.name()));
     Maker maker = new Maker(device, model, link, rows);
     List<Estimate> all = new ArrayList<>();
     all.add(maker.one(graph, precision));
-    if (choice.allows(Way.DATA) && choice.parts().orElse(1) == 1) {
+    if (request.allows(Way.DATA) && request.parts().orElse(1) == 1) {
       all.add(maker.estimate(compiler.data(rows)));
     }
-    if (choice.allows(Way.TENSOR)) {
-      for (int parts : choice.parts().isPresent() ? List.of(choice.parts().getAsInt()) : PARTS) {
-        if (parts > 1 && choice.parts().isEmpty() && rows < parts * LEAST_ROWS) {
+    if (request.allows(Way.TENSOR)) {
+      for (int parts : request.parts().isPresent() ? List.of(request.parts().getAsInt()) : PARTS) {
+        if (parts > 1 && request.parts().isEmpty() && rows < parts * LEAST_ROWS) {
           break;
         }
         try {
@@ -163,7 +157,7 @@ public record ParallelPlan(int devices, Link link, List<Estimate> estimates) {
             .map(Estimate::refused)
             .filter(why -> !why.isEmpty())
             .findFirst()
-            .orElse("--parallel data: rows are not divided into parts; leave out --parts"));
+            .orElse("data parallel has no parts of rows"));
   }
 
   /** Makes estimates. */

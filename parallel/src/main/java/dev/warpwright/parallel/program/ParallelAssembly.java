@@ -157,7 +157,7 @@ final class ParallelAssembly {
               + like.dtype()
               + " and given in "
               + known.dtype()
-              + ": the network is not split behind it; rows can be (--parallel data)");
+              + ": the network is not split behind it; rows can be (--gpus N,data)");
     }
     return known;
   }

@@ -93,7 +93,7 @@ public final class ParallelCompiler {
    */
   public ParallelProgram tensor(int rows, int parts) {
     if (parts < 1 || parts > rows) {
-      throw new UserError("--parts " + parts + ": from 1 to as many as there are rows, " + rows);
+      throw new UserError("parts=" + parts + ": from 1 to as many as there are rows, " + rows);
     }
     if (split == null) {
       split = TensorSplit.of(graph, devices);

@@ -12,7 +12,6 @@ import dev.warpwright.sim.api.Finding;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /** A program for several devices in the interpreter, with its checks: a memory each. */
 public final class ParallelSimulation {
@@ -44,9 +43,9 @@ public final class ParallelSimulation {
    * What a run gave.
    *
    * @param outputs [rows, features] each, in the graph's order
-   * @param findings what was done that must not be, one line each
+   * @param findings what was done that must not be
    */
-  public record Result(List<float[]> outputs, List<String> findings) {}
+  public record Result(List<float[]> outputs, List<Finding> findings) {}
 
   /**
    * Runs.
@@ -58,8 +57,7 @@ public final class ParallelSimulation {
     for (int device = 0; device < parallel.devices(); device++) {
       devices.add(arguments(device, inputs));
     }
-    List<String> findings =
-        new ArrayList<>(interpreter.check(devices).stream().map(Finding::message).toList());
+    List<Finding> findings = new ArrayList<>(interpreter.check(devices));
     List<float[]> outputs = new ArrayList<>();
     for (Buffer output : parallel.outputs()) {
       outputs.add(gathered(output, devices, findings));
@@ -87,7 +85,7 @@ public final class ParallelSimulation {
   }
 
   /** The rows of all devices, or of the first one if all have the same. */
-  private float[] gathered(Buffer output, List<Arguments> devices, List<String> findings) {
+  private float[] gathered(Buffer output, List<Arguments> devices, List<Finding> findings) {
     int width = Math.toIntExact(output.extent(1));
     float[] all = new float[parallel.rows() * width];
     for (int device = 0; device < devices.size(); device++) {
@@ -96,13 +94,14 @@ public final class ParallelSimulation {
         long place = devices.getFirst().get(output).difference(own);
         if (place >= 0) {
           findings.add(
-              String.format(
-                  Locale.ROOT,
-                  "%s: devices 0 and %d differ in '%s' at %s",
+              new Finding(
+                  Finding.Kind.RESULT,
                   parallel.program().name(),
-                  device,
-                  output.name(),
-                  Arrays.toString(own.coordinates(place))));
+                  0,
+                  "",
+                  "",
+                  output.name() + Arrays.toString(own.coordinates(place)),
+                  "device " + device + " has another value than device 0"));
         }
         continue;
       }

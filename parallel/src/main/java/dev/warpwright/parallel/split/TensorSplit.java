@@ -70,7 +70,7 @@ public final class TensorSplit {
               + devices
               + " features that only other layers read, so nothing to split over "
               + devices
-              + " GPUs by columns and rows; rows of inputs can be split (--parallel data)");
+              + " GPUs by columns and rows; rows of inputs can be split (--gpus N,data)");
     }
     return split;
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
@@ -14,15 +14,14 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.parallel.cost.ParallelPlan.Choice;
 import dev.warpwright.parallel.cost.ParallelPlan.Estimate;
 import dev.warpwright.parallel.program.Way;
-import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
@@ -55,21 +54,18 @@ class ParallelPlanTest {
         Arena.ofAuto().allocate(2 * rows * columns, Long.BYTES));
   }
 
-  private static ParallelPlan plan(Graph graph, int rows, int devices, String link, Choice choice) {
+  private static ParallelPlan plan(Graph graph, int rows, String request) {
     return ParallelPlan.of(
         graph,
-        new OfflineGpu(GpuTarget.SM_90A),
-        DeviceCatalogue.find("H200 SXM").orElseThrow(),
+        new SimulatedDevice(GpuTarget.SM_90A),
         Precision.BF16,
         rows,
-        devices,
-        Link.require(link),
-        choice);
+        Objects.requireNonNull(ParallelRequest.parse(request)));
   }
 
   @Test
   void largeBlocksAreSplitAndSumsHideBehindThem() {
-    ParallelPlan plan = plan(ffn(4096, 14336), 4096, 2, "nvlink4", Choice.ANY);
+    ParallelPlan plan = plan(ffn(4096, 14336), 4096, "2");
     Estimate one = plan.estimates().getFirst();
     Estimate whole = tensor(plan, 1);
     Estimate halves = tensor(plan, 2);
@@ -87,7 +83,7 @@ class ParallelPlanTest {
 
   @Test
   void fewRowsReadHalfTheWeightsEachAndDataParallelAllOfThem() {
-    ParallelPlan plan = plan(ffn(4096, 14336), 16, 2, "nvlink4", Choice.ANY);
+    ParallelPlan plan = plan(ffn(4096, 14336), 16, "2");
     double one = plan.estimates().getFirst().totalUs();
     Estimate data =
         plan.estimates().stream().filter(e -> e.way() == Way.DATA).findFirst().orElseThrow();
@@ -98,7 +94,7 @@ class ParallelPlanTest {
 
   @Test
   void smallBlocksStayOnOne() {
-    ParallelPlan plan = plan(ffn(256, 512), 16, 2, "network400", Choice.ANY);
+    ParallelPlan plan = plan(ffn(256, 512), 16, "2,link=network400");
     assertThat(plan.best().way()).isNull();
     assertThat(plan.program().way()).isNotNull();
   }
@@ -106,13 +102,25 @@ class ParallelPlanTest {
   @Test
   void whatIsChosenIsWhatIsEstimated() {
     Graph graph = ffn(256, 512);
-    ParallelPlan data = plan(graph, 64, 2, "nvlink4", new Choice(Way.DATA, OptionalInt.empty()));
+    ParallelPlan data = plan(graph, 64, "2,data");
     assertThat(data.program().way()).isEqualTo(Way.DATA);
-    ParallelPlan two = plan(graph, 64, 2, "nvlink4", new Choice(Way.TENSOR, OptionalInt.of(2)));
+    ParallelPlan two = plan(graph, 64, "2,tensor,parts=2");
     assertThat(two.program().parts()).isEqualTo(2);
     assertThat(two.estimates()).hasSize(2);
-    ParallelPlan none = plan(graph, 64, 2, "nvlink4", new Choice(Way.DATA, OptionalInt.of(2)));
-    assertThatThrownBy(none::program).isInstanceOf(UserError.class).hasMessageContaining("--parts");
+  }
+
+  @Test
+  void whatIsAskedForIsReadOrRefusedInOneLine() {
+    assertThat(ParallelRequest.parse("1")).isNull();
+    assertThat(ParallelRequest.parse("4,tensor,parts=2,link=pcie5"))
+        .isEqualTo(new ParallelRequest(4, Way.TENSOR, OptionalInt.of(2), Link.require("pcie5")));
+    for (String wrong :
+        List.of("", "0", "two", "2,both", "2,parts=0", "2,data,parts=2", "1,data")) {
+      assertThatThrownBy(() -> ParallelRequest.parse(wrong))
+          .as(wrong)
+          .isInstanceOf(UserError.class)
+          .hasMessageStartingWith("--gpus " + wrong + ": ");
+    }
   }
 
   private static Estimate tensor(ParallelPlan plan, int parts) {

@@ -12,6 +12,7 @@ import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
@@ -52,6 +53,9 @@ final class CheckSubjects {
     }
     if (request.network() != null || TEXTS.stream().noneMatch(name::endsWith)) {
       return List.of(network(request));
+    }
+    if (request.gpus() != null) {
+      throw new UserError("--gpus: for networks; a program in text says on how many it is");
     }
     KernelFile file = KernelFile.read(request.file());
     List<String> problems = file.problems();
@@ -156,6 +160,10 @@ final class CheckSubjects {
             ? random.precision()
             : request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.options().rows().orElse(random == null ? ROWS : random.rows());
+    if (request.gpus() instanceof ParallelRequest gpus) {
+      return new CheckSubject.OfParallel(
+          gpus.plan(model.graph(), new SimulatedDevice(target), precision, rows).program());
+    }
     if (random != null && random.merging() != null) {
       return new CheckSubject.OfNetwork(
           NetworkCompiler.merged(
