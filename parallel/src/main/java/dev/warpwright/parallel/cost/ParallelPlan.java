@@ -36,6 +36,9 @@ public record ParallelPlan(int devices, Link link, List<Estimate> estimates) {
   /** Fewer rows in a part read weights for too little. */
   private static final int LEAST_ROWS = 64;
 
+  /** Of one GPU's time, what another GPU must leave to be worth it. */
+  private static final double WORTH = 0.98;
+
   /**
    * What is expected of a way.
    *
@@ -131,12 +134,15 @@ public record ParallelPlan(int devices, Link link, List<Estimate> estimates) {
     return new ParallelPlan(devices, link, all);
   }
 
-  /** The one that is expected to take the least. */
+  /** The one that is expected to take the least; one GPU if several gain nothing to speak of. */
   public Estimate best() {
-    return estimates.stream()
-        .filter(Estimate::isPossible)
-        .min(Comparator.comparingDouble(Estimate::totalUs))
-        .orElseThrow();
+    Estimate least =
+        estimates.stream()
+            .filter(Estimate::isPossible)
+            .min(Comparator.comparingDouble(Estimate::totalUs))
+            .orElseThrow();
+    Estimate one = estimates.getFirst();
+    return least.totalUs() > WORTH * one.totalUs() ? one : least;
   }
 
   /**

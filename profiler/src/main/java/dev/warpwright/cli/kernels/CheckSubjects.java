@@ -38,7 +38,12 @@ final class CheckSubjects {
    */
   static List<CheckSubject> of(CheckRequest request) {
     String name = String.valueOf(request.file().getFileName());
+    boolean network = request.network() != null || TEXTS.stream().noneMatch(name::endsWith);
     AttentionTask attention = request.attention();
+    if (request.gpus() != null
+        && (!network || attention != null || name.startsWith("families") || isLadder(request))) {
+      throw new UserError("--gpus: for networks; a program in text says on how many it is");
+    }
     if (attention != null) {
       return List.of(new CheckSubject.OfAttention(attention.kernels(target(request))));
     }
@@ -51,11 +56,8 @@ final class CheckSubjects {
     if (isAll(request)) {
       throw new UserError("all: every kernel of the repository, for --mutants only");
     }
-    if (request.network() != null || TEXTS.stream().noneMatch(name::endsWith)) {
+    if (network) {
       return List.of(network(request));
-    }
-    if (request.gpus() != null) {
-      throw new UserError("--gpus: for networks; a program in text says on how many it is");
     }
     KernelFile file = KernelFile.read(request.file());
     List<String> problems = file.problems();
