@@ -15,6 +15,7 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.parallel.cost;
+  exports dev.warpwright.parallel.gpu;
   exports dev.warpwright.parallel.nccl;
   exports dev.warpwright.parallel.program;
   exports dev.warpwright.parallel.split;
