@@ -9,6 +9,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.Device;
+import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.cuda.CudaPrinter;
@@ -17,6 +18,9 @@ import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.parallel.cost.ParallelPlan;
 import dev.warpwright.parallel.cost.ParallelRequest;
+import dev.warpwright.parallel.gpu.GpuGroup;
+import dev.warpwright.parallel.gpu.ParallelExecutable;
+import dev.warpwright.parallel.program.ParallelCompiler;
 import dev.warpwright.parallel.program.ParallelProgram;
 import dev.warpwright.parallel.program.ParallelSimulation;
 import dev.warpwright.sim.api.Finding;
@@ -33,6 +37,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a model on several GPUs of a host, or in the simulator, and verifies what came out. */
 final class ParallelRun {
+  /** The median of so many is told. */
+  private static final int BURSTS = 9;
+
+  /** Runs that are timed together. */
+  private static final int RUNS = 10;
+
   private final RunRequest request;
   private final ParallelRequest gpus;
   private final Progress progress;
@@ -66,7 +76,7 @@ final class ParallelRun {
       emit(request.model().emit(), parallel, progress);
       CompletableFuture<Expectation> reference =
           Expectation.begin(model, precision, input, expected, request.seed(), progress);
-      Ran ran = run(device, parallel, input);
+      Ran ran = run(device, model, precision, parallel, input);
       ran.findings().forEach(finding -> progress.say(finding.message()));
       Expectation right = Expectation.end(reference);
       List<VerifiedOutput> verified = new ArrayList<>();
@@ -83,13 +93,41 @@ final class ParallelRun {
     }
   }
 
-  /** What a run gave. */
-  private record Ran(List<float[]> outputs, List<Finding> findings) {}
+  /**
+   * What a run gave.
+   *
+   * @param micros that it took on GPUs; NaN in the simulator
+   * @param oneMicros that one of the GPUs took, measured in the same way
+   */
+  private record Ran(
+      List<float[]> outputs, List<Finding> findings, double micros, double oneMicros) {}
 
-  private static Ran run(Device device, ParallelProgram parallel, RunInput input) {
+  private Ran run(
+      Device device, Model model, Precision precision, ParallelProgram parallel, RunInput input) {
     if (device instanceof SimulatedDevice) {
       ParallelSimulation.Result result = new ParallelSimulation(parallel).run(input.values());
-      return new Ran(result.outputs(), result.findings());
+      return new Ran(result.outputs(), result.findings(), Double.NaN, Double.NaN);
+    }
+    if (device instanceof GpuDevice) {
+      int bursts = request.seconds() > 0 ? BURSTS : 1;
+      int runs = request.seconds() > 0 ? RUNS : 1;
+      ParallelProgram alone =
+          new ParallelCompiler(model.graph(), device, precision, parallel.devices())
+              .one(parallel.rows());
+      List<float[]> outputs;
+      double micros;
+      double one;
+      try (GpuGroup group = GpuGroup.open(parallel.target(), parallel.devices(), parallel.sums());
+          ParallelExecutable all = new ParallelExecutable(parallel, group)) {
+        outputs = all.run(input.values());
+        micros = all.time(bursts, runs);
+      }
+      try (GpuGroup first = GpuGroup.open(parallel.target(), 1, false);
+          ParallelExecutable executable = new ParallelExecutable(alone, first)) {
+        executable.run(input.values());
+        one = executable.time(bursts, runs);
+      }
+      return new Ran(outputs, List.of(), micros, one);
     }
     throw new DeviceError(
         "no "
@@ -117,8 +155,8 @@ final class ParallelRun {
         new StringBuilder(
             String.format(
                 Locale.ROOT,
-                "%s on %d x %s in %s, %d rows: %s, %d kernel%s, %d sum%s over devices, on real ones"
-                    + " %.1f us expected (one GPU %.1f)",
+                "%s on %d x %s in %s, %d rows: %s, %d kernel%s, %d sum%s over devices, %s%.1f us"
+                    + " expected (one GPU %.1f)",
                 OneLine.of(request.model().title()),
                 parallel.devices(),
                 device.name(),
@@ -129,6 +167,14 @@ final class ParallelRun {
                 parallel.program().kernels().size() == 1 ? "" : "s",
                 expected.sums(),
                 expected.sums() == 1 ? "" : "s",
+                Double.isNaN(ran.micros())
+                    ? "on real ones "
+                    : String.format(
+                        Locale.ROOT,
+                        "%.1f us, %.3f of one GPU's %.1f; ",
+                        ran.micros(),
+                        ran.micros() / ran.oneMicros(),
+                        ran.oneMicros()),
                 expected.totalUs(),
                 one));
     for (VerifiedOutput each : verified) {
@@ -151,6 +197,9 @@ final class ParallelRun {
             .with("way", expected.name())
             .with("parts", parallel.parts())
             .with("sums", expected.sums())
+            .with("timeUs", ran.micros())
+            .with("oneGpuUs", ran.oneMicros())
+            .with("ratio", ran.micros() / ran.oneMicros())
             .with("expectedUs", expected.totalUs())
             .with("oneGpuExpectedUs", one)
             .with("kernels", Json.array(parallel.program().kernels(), k -> Json.of(k.name())))

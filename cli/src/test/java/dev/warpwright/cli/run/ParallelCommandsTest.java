@@ -4,11 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.fake.FakeGpu;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomMlp;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.parallel.program.ParallelCompiler;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,6 +95,30 @@ final class ParallelCommandsTest {
     assertThat(execute("plan mlp widths=64,64 rows=8 --gpus 2,link=pcie5 --target sim --json"))
         .isEqualTo(ExitCode.OK);
     assertThat(out()).contains("\"link\": \"pcie5\"").contains("\"possible\": false");
+  }
+
+  /** On the fake driver: rows of inputs need no NCCL. */
+  @Test
+  void twoGpusAreMeasuredBesideOne() {
+    Graph graph =
+        RandomMlp.of(
+            new Architecture.Mlp(List.of(16, 24, 8), List.of("relu")), false, DType.F16, 1);
+    ParallelCompiler compiler =
+        new ParallelCompiler(graph, new OfflineGpu(GpuTarget.SM_80), Precision.F16, 2);
+    try (FakeGpu gpu = FakeGpu.install().devices(2)) {
+      compiler.data(9).program().kernels().forEach(gpu::knows);
+      compiler.one(9).program().kernels().forEach(gpu::knows);
+      assertThat(execute("run mlp widths=16,24,8 act=relu rows=9 --gpus 2,data --time 0"))
+          .as(err())
+          .isEqualTo(ExitCode.OK);
+      assertThat(out())
+          .contains(" on 2 x Fake GPU (sm_80) in f16, 9 rows: data parallel, ")
+          .containsPattern("[0-9.]+ us, [0-9.]+ of one GPU's [0-9.]+; ")
+          .contains("verified: relative error");
+      assertThat(execute("perf mlp widths=16,24,8 act=relu rows=9 --gpus 3,data"))
+          .isEqualTo(ExitCode.DEVICE);
+      assertThat(err()).contains("--gpus 3: 2 GPUs here run sm_80; give fewer");
+    }
   }
 
   @ParameterizedTest

@@ -24,12 +24,13 @@ public final class GpuGroup implements AutoCloseable {
   /**
    * Opens GPUs.
    *
-   * @param devices how many; of one there is no NCCL
+   * @param devices how many
+   * @param sums whether anything is added over them: NCCL does that
    * @throws DeviceError if there are fewer, or NCCL is missing
    */
-  public static GpuGroup open(GpuTarget target, int devices) {
+  public static GpuGroup open(GpuTarget target, int devices, boolean sums) {
     List<CudaDevice> found = devices(target, devices);
-    return open(found, devices == 1 ? null : NcclLibrary.load());
+    return open(found, sums ? NcclLibrary.load() : null);
   }
 
   /** The same with this NCCL. */
@@ -51,8 +52,7 @@ public final class GpuGroup implements AutoCloseable {
           "--gpus "
               + wanted
               + ": "
-              + (found.size() == 1 ? "1 GPU" : found.size() + " GPUs")
-              + " here run "
+              + (found.size() == 1 ? "1 GPU here runs " : found.size() + " GPUs here run ")
               + target.name()
               + "; give fewer, or --target sim");
     }
@@ -84,7 +84,7 @@ public final class GpuGroup implements AutoCloseable {
 
   Communicators communicators() {
     if (communicators == null) {
-      throw new IllegalStateException("there are no sums over one device");
+      throw new IllegalStateException("the devices were opened without NCCL");
     }
     return communicators;
   }

@@ -24,9 +24,6 @@ import java.util.Map;
 public final class ParallelExecutable implements AutoCloseable {
   private static final byte POISON = (byte) 0xFF;
 
-  /** Runs that are measured together. */
-  private static final int BURST = 10;
-
   private final ParallelProgram parallel;
   private final GpuGroup group;
   private final List<DeviceMemory> devices = new ArrayList<>();
@@ -103,12 +100,13 @@ public final class ParallelExecutable implements AutoCloseable {
   }
 
   /**
-   * Microseconds that a run takes, by graphs replayed back to back: the median of bursts of {@value
-   * #BURST}. After {@link #run}, on its inputs.
+   * Microseconds that a run takes, by graphs replayed back to back: the median of bursts. After
+   * {@link #run}, on its inputs.
    *
    * @param bursts at least 1
+   * @param runs of a burst
    */
-  public double time(int bursts) {
+  public double time(int bursts, int runs) {
     if (graphs.isEmpty()) {
       graphs = CudaGraph.capture(devices.stream().map(DeviceMemory::kernels).toList(), this::give);
     }
@@ -118,7 +116,7 @@ public final class ParallelExecutable implements AutoCloseable {
         CudaEvent end = first.context().newEvent()) {
       for (int burst = -1; burst < bursts; burst++) {
         start.record(first.kernels());
-        for (int i = 0; i < BURST; i++) {
+        for (int i = 0; i < runs; i++) {
           for (int device = 0; device < devices.size(); device++) {
             graphs.get(device).replay(devices.get(device).kernels());
           }
@@ -126,7 +124,7 @@ public final class ParallelExecutable implements AutoCloseable {
         end.record(first.kernels());
         synchronize();
         if (burst >= 0) {
-          micros[burst] = end.millisSince(start) * 1e3 / BURST;
+          micros[burst] = end.millisSince(start) * 1e3 / runs;
         }
       }
     }

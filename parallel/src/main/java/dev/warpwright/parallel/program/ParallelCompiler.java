@@ -59,13 +59,23 @@ public final class ParallelCompiler {
 
   /** Each device takes its share of the rows. */
   public ParallelProgram data(int rows) {
-    CompiledProgram compiled = compile(graph, Math.ceilDiv(rows, devices));
-    int height = compiled.fixedRows().orElse(Math.ceilDiv(rows, devices));
-    ParallelAssembly assembly = new ParallelAssembly(graph, 1, height, true, constant -> false);
+    return data(rows, devices);
+  }
+
+  /** One device takes all, to be measured as the others are. */
+  public ParallelProgram one(int rows) {
+    return data(rows, 1);
+  }
+
+  private ParallelProgram data(int rows, int sharing) {
+    CompiledProgram compiled = compile(graph, Math.ceilDiv(rows, sharing));
+    int height = compiled.fixedRows().orElse(Math.ceilDiv(rows, sharing));
+    ParallelAssembly assembly =
+        new ParallelAssembly(graph, 1, height, sharing > 1, constant -> false);
     assembly.add(graph, compiled, Set.of());
-    Program program = assembly.program(name(), devices);
+    Program program = assembly.program(name(), sharing);
     List<List<PackedConstant>> constants = new ArrayList<>();
-    for (int i = 0; i < devices; i++) {
+    for (int i = 0; i < sharing; i++) {
       constants.add(compiled.constants());
     }
     return new ParallelProgram(

@@ -63,6 +63,11 @@ public record ParallelProgram(
     return program.devices();
   }
 
+  /** Whether anything is added over the devices. */
+  public boolean sums() {
+    return pieces.stream().anyMatch(piece -> !piece.sums().isEmpty());
+  }
+
   /** The rows of a program's buffers. */
   public int height() {
     return parts * partRows;
