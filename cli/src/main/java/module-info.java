@@ -20,6 +20,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.compiler;
+  requires transitive dev.warpwright.parallel;
   requires transitive dev.warpwright.export;
   requires transitive dev.warpwright.examples;
   requires transitive dev.warpwright.explorer;

@@ -22,6 +22,7 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.compiler;
+  requires transitive dev.warpwright.parallel;
   requires transitive dev.warpwright.verify;
   requires transitive dev.warpwright.examples;
 

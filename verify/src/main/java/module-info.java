@@ -13,6 +13,7 @@ module dev.warpwright.verify {
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.compiler;
+  requires transitive dev.warpwright.parallel;
 
   exports dev.warpwright.verify;
   exports dev.warpwright.verify.mutation;

@@ -96,6 +96,7 @@ class ApplicationClassPathTest {
             "sim",
             "tune",
             "measure",
+            "parallel",
             "verify",
             "export",
             "explorer",

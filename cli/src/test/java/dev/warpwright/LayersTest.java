@@ -122,6 +122,22 @@ final class LayersTest {
                   "networks",
                   "model")),
           entry(
+              "parallel",
+              Set.of(
+                  "base",
+                  "ir",
+                  "text",
+                  "target",
+                  "workload",
+                  "perf",
+                  "cuda",
+                  "interpreter",
+                  "sim",
+                  "runtime",
+                  "families",
+                  "graph",
+                  "compiler")),
+          entry(
               "verify",
               Set.of(
                   "base",
@@ -138,7 +154,8 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "model",
-                  "compiler")),
+                  "compiler",
+                  "parallel")),
           entry(
               "export",
               Set.of(
@@ -194,6 +211,7 @@ final class LayersTest {
                   "graph",
                   "model",
                   "compiler",
+                  "parallel",
                   "verify",
                   "examples")),
           entry(
@@ -219,6 +237,7 @@ final class LayersTest {
                   "networks",
                   "model",
                   "compiler",
+                  "parallel",
                   "export",
                   "examples",
                   "explorer",

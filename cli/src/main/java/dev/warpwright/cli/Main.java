@@ -34,6 +34,7 @@ import dev.warpwright.cli.orders.MeasureAction;
 import dev.warpwright.cli.orders.OrderAction;
 import dev.warpwright.cli.orders.OrderCommand;
 import dev.warpwright.cli.output.Streams;
+import dev.warpwright.cli.run.ParallelPerf;
 import dev.warpwright.cli.run.PlanAction;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunAction;
@@ -90,7 +91,7 @@ public final class Main {
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction(), new NetworkTune(), Main::jobs),
-        new PerfCommand(new PerfAction(), new NetworkPerf()),
+        new PerfCommand(new PerfAction(), new ParallelPerf(new NetworkPerf())),
         new ExplainCommand(new ExplainAction(), new NetworkExplain()),
         new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program.AllReduce;
 import dev.warpwright.ir.Program.BufferArgument;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.Memset;
@@ -87,6 +88,7 @@ record LaunchPlan(List<Action> steps, List<Buffer> workspace) {
           switch (step) {
             case Memset(Buffer buffer, int value) -> new Fill(buffer, value);
             case Launch launch -> start(launch, signature);
+            case AllReduce sum -> throw sum.alone();
           });
     }
     return new LaunchPlan(steps, exported.program().workspace());

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program.AllReduce;
 import dev.warpwright.ir.Program.BufferArgument;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.Memset;
@@ -147,6 +148,7 @@ final class LaunchText {
     for (Step step : exported.program().steps()) {
       switch (step) {
         case Launch launch -> launch(launch);
+        case AllReduce sum -> throw sum.alone();
         case Memset(Buffer buffer, int value) -> {
           String name = signature.text().of(buffer);
           line(

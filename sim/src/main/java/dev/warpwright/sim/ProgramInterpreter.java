@@ -14,15 +14,22 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Executes the steps of a Program: grid kernels by the {@link GridInterpreter}, host kernels by the
  * {@link Interpreter}. Workspace starts poisoned, and does so again unless it is kept. Kernels are
  * compiled once.
+ *
+ * <p>A program for several devices has arguments for each. Its steps are done by one device after
+ * the other, in memory of its own each; a sum over devices is formed in their order, and rounded to
+ * the buffer's type after each addition.
  */
 public final class ProgramInterpreter {
   /** Runs one kernel. */
@@ -37,13 +44,15 @@ public final class ProgramInterpreter {
   private @Nullable Counted counted;
 
   /** What runs have left in the workspace, null if each starts anew. */
-  private @Nullable Map<Buffer, NdArray> kept;
+  private @Nullable List<Map<Buffer, NdArray>> kept;
 
   private final Program program;
   private final Map<Kernel, Executor> executors = new IdentityHashMap<>();
+  private final Map<Buffer, Program.View> views = new IdentityHashMap<>();
 
   public ProgramInterpreter(Program program, GridOptions gridOptions, Options hostOptions) {
     this.program = program;
+    program.views().forEach(view -> views.put(view.view(), view));
     for (Program.Step step : program.steps()) {
       if (step instanceof Program.Launch launch) {
         executors.computeIfAbsent(
@@ -77,7 +86,11 @@ public final class ProgramInterpreter {
    * must have the same scalars. Returns this.
    */
   public ProgramInterpreter keepingWorkspace() {
-    kept = new IdentityHashMap<>();
+    kept =
+        Stream.generate(IdentityHashMap<Buffer, NdArray>::new)
+            .<Map<Buffer, NdArray>>map(map -> map)
+            .limit(program.devices())
+            .toList();
     return this;
   }
 
@@ -95,9 +108,15 @@ public final class ProgramInterpreter {
    * Runs all steps on arguments for the program's parameters.
    *
    * @throws SimulationError if a kernel does what the IR does not define
+   * @throws IllegalArgumentException if the program is for several devices
    */
   public void run(Arguments arguments) {
-    execute(arguments, FindingSink.THROWING);
+    run(List.of(arguments));
+  }
+
+  /** As {@link #run(Arguments)}, with arguments for each device. */
+  public void run(List<Arguments> devices) {
+    execute(devices, FindingSink.THROWING);
   }
 
   /**
@@ -105,7 +124,12 @@ public final class ProgramInterpreter {
    * the execution.
    */
   public List<Finding> check(Arguments arguments) {
-    return RaceCollector.collect(races -> execute(arguments, races));
+    return check(List.of(arguments));
+  }
+
+  /** As {@link #check(Arguments)}, with arguments for each device. */
+  public List<Finding> check(List<Arguments> devices) {
+    return RaceCollector.collect(races -> execute(devices, races));
   }
 
   /**
@@ -126,14 +150,42 @@ public final class ProgramInterpreter {
     List<KernelCounters> launches = new ArrayList<>();
     counted = new Counted(caches, launches);
     try {
-      execute(arguments, FindingSink.THROWING);
+      execute(List.of(arguments), FindingSink.THROWING);
     } finally {
       counted = null;
     }
     return launches;
   }
 
-  private void execute(Arguments arguments, FindingSink races) {
+  private void execute(List<Arguments> devices, FindingSink races) {
+    if (devices.size() != program.devices()) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "%s is a program for %d devices, and there are arguments for %d",
+              program.name(),
+              program.devices(),
+              devices.size()));
+    }
+    List<Map<Buffer, NdArray>> memory = new ArrayList<>();
+    for (int device = 0; device < devices.size(); device++) {
+      memory.add(memory(devices.get(device), kept == null ? null : kept.get(device)));
+    }
+    for (Program.Step step : program.steps()) {
+      switch (step) {
+        case Program.Launch launch -> {
+          for (int device = 0; device < devices.size(); device++) {
+            launch(launch, devices.get(device), memory.get(device), races);
+          }
+        }
+        case Program.Memset(Buffer buffer, int value) ->
+            memory.forEach(m -> fill(m, buffer, value));
+        case Program.AllReduce(Buffer buffer) -> sum(memory, buffer);
+      }
+    }
+  }
+
+  private Map<Buffer, NdArray> memory(Arguments arguments, @Nullable Map<Buffer, NdArray> left) {
     Map<Buffer, NdArray> arrays = new IdentityHashMap<>();
     for (Param p : params(program)) {
       if (p instanceof Buffer b) {
@@ -141,18 +193,33 @@ public final class ProgramInterpreter {
       }
     }
     for (Buffer b : program.workspace()) {
-      NdArray left = kept == null ? null : kept.get(b);
-      arrays.put(b, left == null ? NdArray.of(b, arguments.shape(b)).poison() : left);
+      NdArray before = left == null ? null : left.get(b);
+      arrays.put(b, before == null ? NdArray.of(b, arguments.shape(b)).poison() : before);
     }
-    if (kept != null) {
-      program.workspace().forEach(b -> Objects.requireNonNull(kept).put(b, array(arrays, b)));
+    if (left != null) {
+      program.workspace().forEach(b -> left.put(b, array(arrays, b)));
     }
-    for (Program.Step step : program.steps()) {
-      switch (step) {
-        case Program.Launch launch -> launch(launch, arguments, arrays, races);
-        case Program.Memset(Buffer buffer, int value) ->
-            Arrays.fill(array(arrays, buffer).bytes(), (byte) value);
+    return arrays;
+  }
+
+  private void fill(Map<Buffer, NdArray> arrays, Buffer buffer, int value) {
+    NdArray array = array(arrays, buffer);
+    Arrays.fill(array.bytes(), (byte) value);
+    putBack(arrays, buffer, array);
+  }
+
+  private void sum(List<Map<Buffer, NdArray>> memory, Buffer buffer) {
+    NdArray sum = array(memory.getFirst(), buffer).copy();
+    for (Map<Buffer, NdArray> other : memory.subList(1, memory.size())) {
+      NdArray more = array(other, buffer);
+      for (int i = 0; i < sum.size(); i++) {
+        sum.setElement(i, sum.element(i) + more.element(i));
       }
+    }
+    for (Map<Buffer, NdArray> each : memory) {
+      NdArray array = array(each, buffer);
+      System.arraycopy(sum.bytes(), 0, array.bytes(), 0, sum.bytes().length);
+      putBack(each, buffer, array);
     }
   }
 
@@ -160,16 +227,65 @@ public final class ProgramInterpreter {
       Program.Launch launch, Arguments arguments, Map<Buffer, NdArray> arrays, FindingSink races) {
     Kernel kernel = launch.kernel();
     Object[] values = new Object[launch.arguments().size()];
+    Map<Buffer, NdArray> parts = new IdentityHashMap<>();
     for (int i = 0; i < values.length; i++) {
       values[i] =
           switch (launch.arguments().get(i)) {
-            case Program.BufferArgument(Buffer buffer) ->
-                seenAs((Buffer) kernel.params().get(i), array(arrays, buffer));
+            case Program.BufferArgument(Buffer buffer) -> {
+              NdArray array = parts.computeIfAbsent(buffer, b -> array(arrays, b));
+              yield seenAs((Buffer) kernel.params().get(i), array);
+            }
             case Program.ScalarArgument(var value) -> arguments.evaluate(value);
           };
     }
+    checkApart(kernel, parts.keySet());
     Executor executor = Objects.requireNonNull(executors.get(kernel));
     executor.run(Arguments.inOrder(kernel.params(), values), races);
+    parts.forEach((buffer, array) -> putBack(arrays, buffer, array));
+  }
+
+  /** Views are copied before a launch and put back behind it: no two may share memory. */
+  private void checkApart(Kernel kernel, Set<Buffer> arguments) {
+    for (Buffer one : arguments) {
+      for (Buffer other : arguments) {
+        Program.View view = views.get(one);
+        if (view == null || one == other) {
+          continue;
+        }
+        Program.View second = views.get(other);
+        long end = view.first() + one.extent(0);
+        boolean shares =
+            second == null
+                ? other == view.of()
+                : second.of() == view.of()
+                    && second.first() < end
+                    && view.first() < second.first() + other.extent(0);
+        if (shares) {
+          throw new IllegalArgumentException(
+              kernel.name()
+                  + " is given '"
+                  + one.name()
+                  + "' and '"
+                  + other.name()
+                  + "', which share rows");
+        }
+      }
+    }
+  }
+
+  /** What was done to a copy of rows is done to them; nothing for what is no view. */
+  private void putBack(Map<Buffer, NdArray> arrays, Buffer buffer, NdArray array) {
+    Program.View view = views.get(buffer);
+    if (view != null) {
+      byte[] all = array(arrays, view.of()).bytes();
+      System.arraycopy(array.bytes(), 0, all, place(view), array.bytes().length);
+    }
+  }
+
+  /** Where the rows of a view begin, in bytes. */
+  private static int place(Program.View view) {
+    long row = view.of().storageElements() / view.of().extent(0) * view.of().dtype().bytes();
+    return Math.toIntExact(view.first() * row);
   }
 
   /** A kernel may see a row-major array in another shape. */
@@ -181,7 +297,15 @@ public final class ProgramInterpreter {
         : array;
   }
 
-  private static NdArray array(Map<Buffer, NdArray> arrays, Buffer buffer) {
+  /** The array of a buffer; of a view a copy of its rows. */
+  private NdArray array(Map<Buffer, NdArray> arrays, Buffer buffer) {
+    Program.View view = views.get(buffer);
+    if (view != null) {
+      NdArray rows = NdArray.of(buffer);
+      byte[] all = array(arrays, view.of()).bytes();
+      System.arraycopy(all, place(view), rows.bytes(), 0, rows.bytes().length);
+      return rows;
+    }
     NdArray array = arrays.get(buffer);
     if (array == null) {
       throw new IllegalArgumentException(

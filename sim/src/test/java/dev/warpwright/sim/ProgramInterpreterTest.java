@@ -15,6 +15,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -106,5 +108,82 @@ class ProgramInterpreterTest {
         List.of(),
         Stmt.For.of(ForKind.PARALLEL, i, m, Programs.loop(j, 16, store)),
         Attrs.NONE);
+  }
+
+  private static final String TWO =
+      """
+      program p on 2 devices {
+        input x: bf16[8, 4]
+        sharded constant w: bf16[4]
+        output y: bf16[8, 4]
+        workspace t: bf16[4, 4]
+        view y_0: bf16[4, 4] = y from 0
+        view y_1: bf16[4, 4] = y from 4
+        view x_1: bf16[4, 4] = x from 4
+        view x_0: bf16[4, 4] = x from 0
+        host kernel scale(a: bf16[4, 4], b: bf16[4], c: bf16[4, 4]) {
+          for i in 4 { for j in 4 { c[i, j] = bf16(f32(a[i, j]) * f32(b[j])) } }
+        }
+        host kernel copy(a: bf16[4, 4], b: bf16[4, 4]) {
+          for i in 4 { for j in 4 { b[i, j] = a[i, j] } }
+        }
+        launch scale(x_0, w, y_0)
+        all_reduce sum y_0
+        launch scale(x_1, w, t)
+        launch copy(t, y_1)
+        all_reduce sum y_1
+      }
+      """;
+
+  @Test
+  void devicesHaveMemoryOfTheirOwnAndSumsJoinThem() {
+    Program program = new IrParser(name -> null).program("p", TWO);
+    List<Arguments> devices = new ArrayList<>();
+    for (int device = 0; device < 2; device++) {
+      Arguments arguments = Arguments.random(ProgramInterpreter.params(program), 5, Map.of());
+      int own = 1 + 2 * device;
+      arguments.get("x").fillWith(c -> 4 * c[0] + c[1]);
+      arguments.get("w").fillWith(c -> own * (c[0] + 1));
+      arguments.get("y").poison();
+      devices.add(arguments);
+    }
+    ProgramInterpreter interpreter =
+        new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED);
+    assertThat(interpreter.check(devices)).isEmpty();
+    for (Arguments arguments : devices) {
+      for (int i = 0; i < 8; i++) {
+        for (int j = 0; j < 4; j++) {
+          // 1 and 3 times: whole numbers below 512, of which bf16 has not all.
+          float first = bf16((4 * i + j) * (j + 1));
+          float second = bf16(3 * (4 * i + j) * (j + 1));
+          assertThat(arguments.get("y").get(i, j)).isEqualTo(bf16(first + second));
+        }
+      }
+      assertThat(arguments.get("x").get(7, 3)).isEqualTo(31);
+    }
+  }
+
+  private static float bf16(float value) {
+    return Numerics.bf16ToFloat(Numerics.bf16Bits(value));
+  }
+
+  @Test
+  void eachDeviceNeedsArgumentsAndViewsOfALaunchAreApart() {
+    Program program = new IrParser(name -> null).program("p", TWO);
+    Arguments arguments = Arguments.random(ProgramInterpreter.params(program), 5, Map.of());
+    assertThatThrownBy(() -> ProgramInterpreter.run(program, arguments))
+        .hasMessage("p is a program for 2 devices, and there are arguments for 1");
+    Program shared =
+        new IrParser(name -> null)
+            .program(
+                "p",
+                TWO.replace("launch copy(t, y_1)", "launch copy(t, y_1) launch copy(y_1, y_1b)")
+                    .replace("view x_1", "view y_1b: bf16[4, 4] = y from 2\n view x_1"));
+    Arguments other = Arguments.random(ProgramInterpreter.params(shared), 5, Map.of());
+    assertThatThrownBy(
+            () ->
+                new ProgramInterpreter(shared, GridOptions.DEFAULT, Options.CHECKED)
+                    .run(List.of(other, other.copy())))
+        .hasMessageContaining("which share rows");
   }
 }

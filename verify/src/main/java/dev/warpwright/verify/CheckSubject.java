@@ -9,6 +9,7 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.measure.data.AttentionData;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.parallel.program.ParallelProgram;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.workload.AttentionCache;
@@ -97,6 +98,14 @@ public sealed interface CheckSubject {
     @Override
     public String name() {
       return network.program().name();
+    }
+  }
+
+  /** The launches of a network on several devices, on random rows. */
+  record OfParallel(ParallelProgram parallel) implements CheckSubject {
+    @Override
+    public String name() {
+      return parallel.program().name();
     }
   }
 }

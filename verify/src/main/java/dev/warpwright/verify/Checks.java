@@ -9,6 +9,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
 import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.parallel.program.ParallelProgram;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
@@ -84,6 +85,8 @@ public final class Checks {
       case CheckSubject.OfProgram ofProgram -> check(ofProgram, options);
       case CheckSubject.OfAttention ofAttention -> check(ofAttention, options);
       case CheckSubject.OfNetwork ofNetwork -> check(ofNetwork, options);
+      case CheckSubject.OfParallel(ParallelProgram parallel) ->
+          ParallelCheck.check(parallel, options);
     };
   }
 
@@ -124,7 +127,7 @@ public final class Checks {
       case CheckSubject.OfAttention ofAttention ->
           MutationSubject.of(
               ofAttention.program(), data -> ofAttention.data(options.seed() + data));
-      case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
+      case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfParallel _ ->
           throw new UserError(
               subject.name() + ": there are mutants of grid kernels, programs and networks");
     };

@@ -94,7 +94,7 @@ public final class GpuComparison {
               () -> attention.data(options.seed()),
               References.of(attention),
               gpu);
-      case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
+      case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfParallel _ ->
           throw new UserError(
               subject.name() + ": grid kernels, programs and networks are compared with a GPU");
     };

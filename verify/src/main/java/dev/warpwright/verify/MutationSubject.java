@@ -192,8 +192,10 @@ public record MutationSubject(
   private static Program with(Program program, Kernel kernel, Kernel other) {
     return new Program(
         program.name(),
+        program.devices(),
         program.params(),
         program.workspace(),
+        program.views(),
         program.steps().stream()
             .map(
                 step ->

@@ -66,6 +66,7 @@ final class ProgramOnGpu implements AutoCloseable {
     for (Program.Step step : program.steps()) {
       switch (step) {
         case Program.Launch launch -> launch(launch);
+        case Program.AllReduce sum -> throw sum.alone();
         case Program.Memset(Buffer buffer, int value) ->
             memory(buffer).poison((byte) value, stream);
       }

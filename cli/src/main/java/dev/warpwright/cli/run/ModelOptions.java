@@ -5,6 +5,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,18 @@ final class ModelOptions {
           "Write the program there in text, as it is after each step: function, tile program,"
               + " kernel, CUDA C++.")
   @Nullable Path emit;
+
+  @Option(
+      names = "--gpus",
+      paramLabel = ParallelRequest.SYNTAX,
+      description = {
+        "Share the network among N GPUs of a host: tensor parallel (layers by columns, then by rows"
+            + " of their weights, results added over the GPUs) or data parallel (rows of inputs),"
+            + " default: what is expected to be faster.",
+        "P: parts of the rows, of which one is added while the next is computed. L: what joins the"
+            + " GPUs, for the expected times: nvlink4, nvlink3, pcie5, pcie4 or network400."
+      })
+  String gpus = "1";
 
   /**
    * What is asked for, with random weights where no file is named: {@code mlp widths=…}, which the
@@ -98,6 +111,8 @@ final class ModelOptions {
         network.architecture(),
         network.precision(),
         batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
-        emit);
+        emit,
+        null,
+        ParallelRequest.parse(gpus));
   }
 }

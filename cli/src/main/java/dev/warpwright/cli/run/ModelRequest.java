@@ -1,8 +1,10 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param batch the number of rows, at least 1; empty for the input's
  * @param emit the folder to write the program to in text, after each step; null for nowhere
  * @param network of random weights, which stands in the file's place; null for a file
+ * @param gpus that share it; null for one device
  */
 public record ModelRequest(
     Path file,
@@ -26,7 +29,8 @@ public record ModelRequest(
     @Nullable Precision precision,
     OptionalInt batch,
     @Nullable Path emit,
-    @Nullable NetworkTask network) {
+    @Nullable NetworkTask network,
+    @Nullable ParallelRequest gpus) {
   /** A model of a file. */
   public ModelRequest(
       Path file,
@@ -35,12 +39,23 @@ public record ModelRequest(
       @Nullable Precision precision,
       OptionalInt batch,
       @Nullable Path emit) {
-    this(file, target, arch, precision, batch, emit, null);
+    this(file, target, arch, precision, batch, emit, null, null);
   }
 
   /** What messages call it: the file, or what makes the network. */
   String title() {
     return network == null ? file.toString() : network.text();
+  }
+
+  /**
+   * For what one GPU computes.
+   *
+   * @throws UserError if several are asked for
+   */
+  void refuseSharing() {
+    if (gpus != null) {
+      throw new UserError("--gpus " + gpus.devices() + ": for networks; leave it out");
+    }
   }
 
   /** The same for a network of random weights in the file's place. */
@@ -52,6 +67,7 @@ public record ModelRequest(
         random.precision(),
         batch.isPresent() ? batch : OptionalInt.of(random.rows()),
         emit,
-        random);
+        random,
+        gpus);
   }
 }

@@ -24,6 +24,8 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.orders.OneKernel;
 import dev.warpwright.networks.stages.UnfusedTraffic;
+import dev.warpwright.parallel.cost.ParallelPlan;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
@@ -48,6 +50,15 @@ public final class PlanAction implements Action<ModelRequest> {
     Precision precision =
         request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.batch().orElse(DEFAULT_ROWS);
+    if (request.gpus() instanceof ParallelRequest gpus) {
+      try (Device device = Devices.open(request.target(), false, progress)) {
+        ParallelPlan plan = gpus.plan(model.graph(), device, precision, rows);
+        if (request.emit() != null) {
+          ParallelRun.emit(request.emit(), plan.program(), progress);
+        }
+        return ParallelPlanReport.of(request, device, precision, rows, plan);
+      }
+    }
     try (Device device = Devices.open(request.target(), false, progress);
         CompiledModel compiled = model.compile(device, precision, 0)) {
       CompiledProgram program = compiled.program(rows);

@@ -40,6 +40,7 @@ public final class PlanCommand extends Command {
     ModelRequest request = model.request();
     String what = request.file().toString();
     if (AttentionTask.is(what)) {
+      request.refuseSharing();
       return AttentionPlan.plan(AttentionTask.of(arguments), Devices.cudaTarget(request.target()));
     }
     return action.perform(model.request("plan", arguments), progress);

@@ -11,6 +11,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,6 +40,9 @@ public final class RunAction implements Action<RunRequest> {
     Precision stored = model.graph().precision();
     Precision precision =
         request.model().precision() == null ? stored : request.model().precision();
+    if (request.model().gpus() instanceof ParallelRequest gpus) {
+      return ParallelRun.report(request, gpus, model, precision, progress);
+    }
     List<Value> outputs = model.graph().outputs();
     RunInput input = RunInput.of(request, model.graph().inputs(), outputs, progress);
     Map<Value, double[]> expected = input.expected(request, outputs);

@@ -125,6 +125,7 @@ public final class RunCommand extends Command {
     ModelRequest request = model.request();
     long data = seed == null ? ThreadLocalRandom.current().nextLong() : seed;
     if (AttentionTask.is(request.file().toString())) {
+      request.refuseSharing();
       return attention(request.target(), data);
     }
     return action.perform(

@@ -193,7 +193,8 @@ final class NetworkTuneTest {
             () -> DEVICE,
             (network, programs, library, rounds, sustained, progress) -> bench(programs));
     Path file = folder.resolve("tuning.db");
-    perf.perform(new NetworkRequest(List.of(task), file, 5, true, true, true, true), line -> {});
+    perf.perform(
+        new NetworkRequest(List.of(task), file, 5, true, true, true, true, null), line -> {});
     try (TuningDatabase database = TuningDatabase.open(file)) {
       assertThat(database.records(task.key(), ENVIRONMENT)).hasSize(WAYS);
     }

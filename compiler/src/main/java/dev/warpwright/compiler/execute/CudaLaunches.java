@@ -48,6 +48,7 @@ final class CudaLaunches {
           CudaBuffer target = required(memory, buffer);
           made.steps.add(stream -> target.poison((byte) value, stream));
         }
+        case Program.AllReduce sum -> throw sum.alone();
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           Map<Buffer, CudaBuffer> own = new HashMap<>();
           Map<Var, Long> values = new HashMap<>(scalars);

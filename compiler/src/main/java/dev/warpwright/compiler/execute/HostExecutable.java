@@ -83,6 +83,7 @@ public final class HostExecutable implements Executable {
           switch (step) {
             case Program.Memset(Buffer buffer, int value) -> new Step.Fill(place(buffer), value);
             case Program.Launch launch -> launch(launch);
+            case Program.AllReduce sum -> throw sum.alone();
           });
     }
     Map<Buffer, PackedConstant> packed = new HashMap<>();

@@ -49,7 +49,8 @@ public final class SimulatedExecutable implements Executable {
     return arguments;
   }
 
-  private static NdArray packed(PackedConstant constant) {
+  /** A constant as kernels take it. */
+  public static NdArray packed(PackedConstant constant) {
     Buffer original = constant.constant().buffer();
     Layout where = constant.where();
     if (where == null) {

@@ -103,6 +103,7 @@ final class LoadedNetwork implements AutoCloseable {
           CudaBuffer memory = find(all, buffer);
           prepared.add(() -> memory.poison((byte) value, stream));
         }
+        case Program.AllReduce sum -> throw sum.alone();
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           Map<Buffer, CudaBuffer> memory = new HashMap<>();
           Map<Var, Long> values = new HashMap<>(scalars);

@@ -82,6 +82,8 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private double now;
   private long handles = 1;
   private boolean lost;
+  private int devices = 1;
+  private int capturing;
 
   private FakeGpu(@Nullable FakeCublas cublas) {
     this.cublas = cublas;
@@ -100,6 +102,12 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** A machine with this GPU and NVIDIA's matrix libraries. */
   public static FakeGpu install(FakeCublas cublas) {
     return new FakeGpu(cublas);
+  }
+
+  /** So many GPUs, which share memory and clock. */
+  public FakeGpu devices(int number) {
+    devices = number;
+    return this;
   }
 
   /** Can run a kernel, by its meaning. */
@@ -152,7 +160,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   /** Does something on the stream: now, or in the graph that is being captured. */
-  void enqueue(String name, Object identity, Runnable effect) {
+  public void enqueue(String name, Object identity, Runnable effect) {
     Op op = new Op(name, effect, identity);
     if (capture != null) {
       capture.add(op);
@@ -205,7 +213,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuDeviceGetCount(long out) {
-    return putInt(out, 1);
+    return putInt(out, devices);
   }
 
   int cuDeviceGet(long out, int ordinal) {
@@ -280,6 +288,11 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
     return capture != null ? INVALID_VALUE : state();
   }
 
+  /** What was given before is done already, or stands before it in the same graph. */
+  int cuStreamWaitEvent(long stream, long event, int flags) {
+    return state();
+  }
+
   int cuEventCreate(long out, int flags) {
     return put(out, handles++);
   }
@@ -304,14 +317,17 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuStreamBeginCapture_v2(long stream, int mode) {
-    capture = new ArrayList<>();
+    // Streams that are captured together have one list: the first one's graph does all.
+    if (capturing++ == 0) {
+      capture = new ArrayList<>();
+    }
     return 0;
   }
 
   int cuStreamEndCapture(long stream, long out) {
     long graph = handles++;
     graphs.put(graph, capture == null ? List.of() : capture);
-    capture = null;
+    capture = --capturing == 0 ? null : new ArrayList<>();
     return put(out, graph);
   }
 

@@ -10,6 +10,7 @@ import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.verify.CheckOptions;
 import java.nio.file.Path;
 import java.util.List;
@@ -142,6 +143,12 @@ public final class CheckCommand extends Command {
           "Run everything on this machine's GPU too, with the same data, and compare the results.")
   boolean gpu;
 
+  @Option(
+      names = "--gpus",
+      paramLabel = ParallelRequest.SYNTAX,
+      description = "Of a model: on so many simulated GPUs, as for 'run'.")
+  String gpus = "1";
+
   public CheckCommand(Action<CheckRequest> action) {
     this.action = action;
   }
@@ -195,7 +202,8 @@ public final class CheckCommand extends Command {
             counters,
             gpu,
             random,
-            attention),
+            attention,
+            ParallelRequest.parse(gpus)),
         progress);
   }
 

@@ -61,7 +61,8 @@ final class CheckCounters {
         case CheckSubject.OfKernel _,
             CheckSubject.OfFunction _,
             CheckSubject.OfProgram _,
-            CheckSubject.OfAttention _ ->
+            CheckSubject.OfAttention _,
+            CheckSubject.OfParallel _ ->
             throw new UserError(
                 subject.name() + ": counters are predicted for grid kernels and models");
       }

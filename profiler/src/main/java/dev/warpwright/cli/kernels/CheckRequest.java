@@ -4,6 +4,7 @@ import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.verify.CheckOptions;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
  * @param network of random weights, which stands in the file's place; null for a file
  * @param attention which stands in the file's place; null for a file
+ * @param gpus that share a model; null for one
  */
 public record CheckRequest(
     Path file,
@@ -45,7 +47,8 @@ public record CheckRequest(
     boolean counters,
     boolean gpu,
     @Nullable NetworkTask network,
-    @Nullable AttentionTask attention) {
+    @Nullable AttentionTask attention,
+    @Nullable ParallelRequest gpus) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

@@ -12,6 +12,7 @@ import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
@@ -37,7 +38,12 @@ final class CheckSubjects {
    */
   static List<CheckSubject> of(CheckRequest request) {
     String name = String.valueOf(request.file().getFileName());
+    boolean network = request.network() != null || TEXTS.stream().noneMatch(name::endsWith);
     AttentionTask attention = request.attention();
+    if (request.gpus() != null
+        && (!network || attention != null || name.startsWith("families") || isLadder(request))) {
+      throw new UserError("--gpus: for networks; a program in text says on how many it is");
+    }
     if (attention != null) {
       return List.of(new CheckSubject.OfAttention(attention.kernels(target(request))));
     }
@@ -50,7 +56,7 @@ final class CheckSubjects {
     if (isAll(request)) {
       throw new UserError("all: every kernel of the repository, for --mutants only");
     }
-    if (request.network() != null || TEXTS.stream().noneMatch(name::endsWith)) {
+    if (network) {
       return List.of(network(request));
     }
     KernelFile file = KernelFile.read(request.file());
@@ -156,6 +162,10 @@ final class CheckSubjects {
             ? random.precision()
             : request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.options().rows().orElse(random == null ? ROWS : random.rows());
+    if (request.gpus() instanceof ParallelRequest gpus) {
+      return new CheckSubject.OfParallel(
+          gpus.plan(model.graph(), new SimulatedDevice(target), precision, rows).program());
+    }
     if (random != null && random.merging() != null) {
       return new CheckSubject.OfNetwork(
           NetworkCompiler.merged(

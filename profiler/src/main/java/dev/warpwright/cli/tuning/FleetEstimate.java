@@ -4,7 +4,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.perf.predict.FleetCost;
+import dev.warpwright.parallel.cost.FleetCost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -14,6 +14,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.measure.data.CutlassCsv;
+import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
@@ -121,6 +122,12 @@ public final class PerfCommand extends Command {
               + " uses the fastest from then on.")
   boolean record;
 
+  @Option(
+      names = "--gpus",
+      paramLabel = ParallelRequest.SYNTAX,
+      description = "Of a network: shared by so many GPUs, as for 'run', beside one of them.")
+  String gpus = "1";
+
   public PerfCommand(Action<PerfRequest> action, Action<NetworkRequest> networks) {
     this.action = action;
     this.networks = networks;
@@ -166,7 +173,16 @@ public final class PerfCommand extends Command {
     if (!whole.isEmpty()) {
       reports.add(
           networks.perform(
-              new NetworkRequest(whole, records, rounds, all, untuned, bursts, record), progress));
+              new NetworkRequest(
+                  whole,
+                  records,
+                  rounds,
+                  all,
+                  untuned,
+                  bursts,
+                  record,
+                  ParallelRequest.parse(gpus)),
+              progress));
     }
     if (!tasks.isEmpty()) {
       reports.add(

@@ -8,11 +8,13 @@ import java.util.Objects;
 public final class CudaBuffer extends CudaResource {
   private final long address;
   private final long bytes;
+  private final boolean owned;
 
-  private CudaBuffer(CudaContext context, long address, long bytes) {
+  private CudaBuffer(CudaContext context, long address, long bytes, boolean owned) {
     super(context);
     this.address = address;
     this.bytes = bytes;
+    this.owned = owned;
   }
 
   static CudaBuffer allocate(CudaContext context, long bytes) {
@@ -21,7 +23,7 @@ public final class CudaBuffer extends CudaResource {
     try (Out out = new Out()) {
       context.check(
           MemoryCalls.allocate(out.address(), bytes), "cuMemAlloc of " + bytes + " bytes");
-      return new CudaBuffer(context, out.asLong(), bytes);
+      return new CudaBuffer(context, out.asLong(), bytes, true);
     }
   }
 
@@ -35,7 +37,17 @@ public final class CudaBuffer extends CudaResource {
     return bytes;
   }
 
-  /** The device's address of the first byte; a multiple of 256. */
+  /**
+   * A part of this memory, for what takes a buffer; closing it frees nothing.
+   *
+   * @param offset of its first byte
+   */
+  public CudaBuffer slice(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, bytes);
+    return new CudaBuffer(context(), address() + offset, length, false);
+  }
+
+  /** The device's address of the first byte; a multiple of 256, but of a part. */
   public long address() {
     checkOpen();
     return address;
@@ -155,7 +167,7 @@ public final class CudaBuffer extends CudaResource {
 
   @Override
   int destroy() {
-    return MemoryCalls.free(address);
+    return owned ? MemoryCalls.free(address) : CudaError.SUCCESS;
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 
 /** Work that was captured once and is replayed with a single call. */
@@ -23,29 +25,55 @@ public final class CudaGraph extends CudaResource {
    * @throws dev.warpwright.base.DeviceError if the work cannot be captured
    */
   public static CudaGraph capture(CudaStream stream, Runnable work) {
-    CudaContext context = stream.context();
-    stream.use();
-    stream.beginCapture();
+    return capture(List.of(stream), work).getFirst();
+  }
+
+  /**
+   * Captures what {@code work} gives to streams of several devices, a graph each.
+   *
+   * @throws dev.warpwright.base.DeviceError if the work cannot be captured
+   */
+  public static List<CudaGraph> capture(List<CudaStream> streams, Runnable work) {
+    List<CudaStream> begun = new ArrayList<>();
+    List<Long> graphs = new ArrayList<>();
     try (Out graph = new Out()) {
-      context.check(
-          StreamCalls.Graphs.begin(stream.handle(), THREAD_LOCAL), "cuStreamBeginCapture");
       boolean done = false;
+      int status = CudaError.SUCCESS;
       try {
+        for (CudaStream stream : streams) {
+          stream.use();
+          stream.beginCapture();
+          begun.add(stream);
+          stream
+              .context()
+              .check(
+                  StreamCalls.Graphs.begin(stream.handle(), THREAD_LOCAL), "cuStreamBeginCapture");
+        }
         work.run();
         done = true;
       } finally {
-        context.use();
-        int status = StreamCalls.Graphs.end(stream.handle(), graph.address());
-        if (done) {
-          context.check(status, "cuStreamEndCapture");
-        } else if (status == CudaError.SUCCESS) {
-          // The work failed, and its own error is on the way.
-          int _ = StreamCalls.Graphs.destroy(graph.asLong());
+        for (CudaStream stream : begun) {
+          stream.context().use();
+          int ended = StreamCalls.Graphs.end(stream.handle(), graph.address());
+          status = status == CudaError.SUCCESS ? ended : status;
+          if (ended == CudaError.SUCCESS && done) {
+            graphs.add(graph.asLong());
+          } else if (ended == CudaError.SUCCESS) {
+            // The work failed, and its own error is on the way.
+            int _ = StreamCalls.Graphs.destroy(graph.asLong());
+          }
         }
       }
-      return instantiate(context, graph.asLong(), stream.captured());
+      streams.getFirst().context().check(status, "cuStreamEndCapture");
+      List<CudaGraph> made = new ArrayList<>();
+      for (int i = 0; i < graphs.size(); i++) {
+        CudaStream stream = streams.get(i);
+        stream.context().use();
+        made.add(instantiate(stream.context(), graphs.get(i), stream.captured()));
+      }
+      return made;
     } finally {
-      stream.endCapture();
+      begun.forEach(CudaStream::endCapture);
     }
   }
 

@@ -28,6 +28,9 @@ import java.util.function.Function;
 final class HeaderParser {
   private static final Set<String> ROLES = Set.of("input", "output", "constant", "scalar");
 
+  /** Of which each device may have a part. */
+  private static final Set<String> PARTS = Set.of("input", "output", "constant");
+
   private final Cursor cursor;
   private final Function<String, Optional<Intrinsic>> intrinsics;
   private final Definitions definitions;
@@ -211,6 +214,7 @@ final class HeaderParser {
   Program program() {
     cursor.expect("program");
     Token name = cursor.expectName("the name of a program");
+    int devices = devices();
     cursor.expect("{");
     Set<String> declarations =
         Set.of(
@@ -219,14 +223,17 @@ final class HeaderParser {
             "constant",
             "scalar",
             "workspace",
+            "sharded",
+            "view",
             "kernel",
             "host",
             "launch",
             "memset",
+            "all_reduce",
             "}");
     int start = cursor.position();
     Map<Integer, ScalarParam> scalars = new HashMap<>();
-    while (ROLES.contains(cursor.peek().text()) || cursor.isAt("workspace")) {
+    while (isDeclaration()) {
       boolean scalar = cursor.isAt("scalar");
       cursor.next();
       int at = cursor.position();
@@ -239,31 +246,70 @@ final class HeaderParser {
     cursor.goTo(start);
     List<Program.ProgramParam> params = new ArrayList<>();
     List<Buffer> workspace = new ArrayList<>();
-    while (ROLES.contains(cursor.peek().text()) || cursor.isAt("workspace")) {
+    List<Program.View> views = new ArrayList<>();
+    while (isDeclaration()) {
+      boolean sharded = cursor.accept("sharded");
+      if (sharded && !PARTS.contains(cursor.peek().text())) {
+        throw cursor.expected("'input', 'output' or 'constant'");
+      }
       String role = cursor.next().text();
       ScalarParam scalar = scalars.get(cursor.position());
       switch (role) {
-        case "input" -> params.add(param(Program.Role.INPUT, stmts.declarations().buffer()));
-        case "output" -> params.add(param(Program.Role.OUTPUT, stmts.declarations().buffer()));
-        case "constant" -> params.add(param(Program.Role.CONSTANT, stmts.declarations().buffer()));
+        case "input" ->
+            params.add(param(Program.Role.INPUT, stmts.declarations().buffer(), sharded));
+        case "output" ->
+            params.add(param(Program.Role.OUTPUT, stmts.declarations().buffer(), sharded));
+        case "constant" ->
+            params.add(param(Program.Role.CONSTANT, stmts.declarations().buffer(), sharded));
         case "workspace" -> workspace.add(stmts.declarations().buffer());
+        case "view" -> views.add(view());
         default -> {
           if (scalar == null) {
             throw cursor.expected("a scalar");
           }
           skipTo(declarations);
-          params.add(param(Program.Role.SCALAR, scalar));
+          params.add(param(Program.Role.SCALAR, scalar, false));
         }
       }
     }
     Map<String, Kernel> kernels = kernels();
     List<Program.Step> steps = steps(kernels);
     cursor.expect("}");
-    return new Program(name.text(), params, workspace, steps);
+    return new Program(name.text(), devices, params, workspace, views, steps);
   }
 
-  private static Program.ProgramParam param(Program.Role role, Param param) {
-    return new Program.ProgramParam(role, param);
+  /** {@code on N devices}; 1 if nothing is said. */
+  private int devices() {
+    if (!cursor.accept("on")) {
+      return 1;
+    }
+    Token at = cursor.peek();
+    int devices = cursor.expectInt("how many devices");
+    if (devices < 1) {
+      throw cursor.error(at, "a program is for one device or more");
+    }
+    cursor.expect("devices");
+    return devices;
+  }
+
+  private boolean isDeclaration() {
+    return ROLES.contains(cursor.peek().text())
+        || cursor.isAt("workspace")
+        || cursor.isAt("sharded")
+        || cursor.isAt("view");
+  }
+
+  /** Behind {@code view}: a buffer, what it is rows of, and the first of them. */
+  private Program.View view() {
+    Buffer view = stmts.declarations().buffer();
+    cursor.expect("=");
+    Buffer of = definitions.buffer(cursor.expectName("the name of a buffer"));
+    cursor.expect("from");
+    return new Program.View(view, of, cursor.expectInt("the first row"));
+  }
+
+  private static Program.ProgramParam param(Program.Role role, Param param, boolean sharded) {
+    return new Program.ProgramParam(role, param, sharded);
   }
 
   private Map<String, Kernel> kernels() {
@@ -293,8 +339,14 @@ final class HeaderParser {
         steps.add(new Program.Memset(buffer, cursor.expectInt("a byte")));
         continue;
       }
+      if (cursor.accept("all_reduce")) {
+        cursor.expect("sum");
+        steps.add(
+            new Program.AllReduce(definitions.buffer(cursor.expectName("the name of a buffer"))));
+        continue;
+      }
       if (!cursor.accept("launch")) {
-        throw cursor.expected("'launch', 'memset' or '}'");
+        throw cursor.expected("'launch', 'memset', 'all_reduce' or '}'");
       }
       Token name = cursor.expectName("the name of a kernel");
       Kernel kernel = kernels.get(name.text());

@@ -197,7 +197,8 @@ public final class IrPrinter {
 
     void program(Program p) {
       out.begin(p);
-      out.add("program " + Names.written(p.name()) + " {");
+      out.add("program " + Names.written(p.name()));
+      out.add(p.devices() == 1 ? " {" : " on " + p.devices() + " devices {");
       out.end(p);
       out.newLine();
       out.indent(1);
@@ -208,7 +209,7 @@ public final class IrPrinter {
       }
       for (Program.ProgramParam param : p.params()) {
         out.begin(param);
-        out.add(param.role().text() + " ");
+        out.add((param.sharded() ? "sharded " : "") + param.role().text() + " ");
         param(param.param());
         out.end(param);
         out.newLine();
@@ -216,6 +217,14 @@ public final class IrPrinter {
       for (Buffer buffer : p.workspace()) {
         out.add("workspace ");
         stmts.declaration(buffer, false);
+        out.newLine();
+      }
+      for (Program.View view : p.views()) {
+        out.begin(view);
+        out.add("view ");
+        stmts.declaration(view.view(), false);
+        out.add(" = " + names.of(view.of(), view.of().name()) + " from " + view.first());
+        out.end(view);
         out.newLine();
       }
       Map<Kernel, String> kernelNames = new IdentityHashMap<>();
@@ -246,6 +255,8 @@ public final class IrPrinter {
       switch (step) {
         case Program.Memset(Buffer buffer, int value) ->
             out.add("memset " + names.of(buffer, buffer.name()) + " = " + value);
+        case Program.AllReduce(Buffer buffer) ->
+            out.add("all_reduce sum " + names.of(buffer, buffer.name()));
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           out.add("launch " + kernelNames.get(kernel) + "(");
           for (int i = 0; i < arguments.size(); i++) {

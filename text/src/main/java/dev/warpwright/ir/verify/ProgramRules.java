@@ -15,6 +15,7 @@ import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Substitution;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +29,7 @@ final class ProgramRules {
   private final Program program;
   private final Findings findings;
   private final StmtRules rules;
+  private final DeviceRules devices;
   private final Map<Buffer, Program.Role> roles = new HashMap<>();
   private final Set<Buffer> written = new HashSet<>();
   private final Set<Buffer> reported = new HashSet<>();
@@ -36,6 +38,7 @@ final class ProgramRules {
     this.program = program;
     this.findings = findings;
     this.rules = new StmtRules(findings, null);
+    this.devices = new DeviceRules(program, findings);
   }
 
   static void check(Program p, Findings findings) {
@@ -74,11 +77,21 @@ final class ProgramRules {
       }
       place = place.with(buffer);
     }
+    for (Program.View view : program.views()) {
+      declared(view, view.of(), place);
+      if (place.buffers().contains(view.view())) {
+        findings.add(
+            Rule.DECLARED_ONCE, view, "buffer '" + view.view().name() + "' is declared twice");
+      } else if (devices.view(view)) {
+        place = place.with(view.view());
+      }
+    }
     kernels();
     for (Program.Step step : program.steps()) {
       switch (step) {
         case Program.Memset memset -> memset(memset, place);
         case Program.Launch launch -> launch(launch, place);
+        case Program.AllReduce sum -> sum(sum, place);
       }
     }
     roles.forEach(
@@ -87,6 +100,7 @@ final class ProgramRules {
             dataflow(buffer, "output '" + buffer.name() + "' is never written");
           }
         });
+    devices.outputs();
   }
 
   private void kernels() {
@@ -103,7 +117,8 @@ final class ProgramRules {
     findings.add(Rule.DATAFLOW, node, message);
   }
 
-  private void writes(Object step, Buffer buffer) {
+  private void writes(Object step, Buffer view) {
+    Buffer buffer = devices.base(view);
     Program.Role role = roles.get(buffer);
     if (role == Program.Role.INPUT || role == Program.Role.CONSTANT) {
       dataflow(step, role.text() + " '" + buffer.name() + "' is written");
@@ -118,6 +133,24 @@ final class ProgramRules {
       findings.add(Rule.ARGUMENTS, memset, memset.value() + " is no byte");
     }
     writes(memset, buffer);
+    devices.same(buffer);
+  }
+
+  private void sum(Program.AllReduce sum, Place place) {
+    Buffer buffer = sum.buffer();
+    declared(sum, buffer, place);
+    boolean known = written.contains(devices.base(buffer));
+    reads(sum, buffer);
+    writes(sum, buffer);
+    if (known) {
+      devices.sum(sum);
+    }
+  }
+
+  private void reads(Object step, Buffer actual) {
+    if (!written.contains(devices.base(actual)) && reported.add(actual)) {
+      dataflow(step, "'" + actual.name() + "' is read before anything is written to it");
+    }
   }
 
   private void declared(Object step, Buffer buffer, Place place) {
@@ -141,6 +174,7 @@ final class ProgramRules {
     Set<Buffer> stored = new HashSet<>();
     Uses.of(kernel.body(), loaded, stored);
     Set<Buffer> writtenHere = new HashSet<>();
+    List<Buffer> readHere = new ArrayList<>();
     Set<String> ahead =
         LaunchOrder.overlaps(kernel) ? LaunchOrder.constants(kernel.attrs()) : Set.of();
     for (int i = 0; i < launch.arguments().size(); i++) {
@@ -162,11 +196,11 @@ final class ProgramRules {
         declared(launch, actual, place);
         buffer(launch, formal, actual, scalars, place);
         // A kernel that writes what it reads may write it first.
-        if (loaded.contains(formal)
-            && !stored.contains(formal)
-            && !written.contains(actual)
-            && reported.add(actual)) {
-          dataflow(launch, "'" + actual.name() + "' is read before anything is written to it");
+        if (loaded.contains(formal) && !stored.contains(formal)) {
+          reads(launch, actual);
+        }
+        if (loaded.contains(formal)) {
+          readHere.add(actual);
         }
         if (stored.contains(formal)) {
           writtenHere.add(actual);
@@ -184,6 +218,7 @@ final class ProgramRules {
       }
     }
     writtenHere.forEach(buffer -> writes(launch, buffer));
+    devices.launch(readHere, List.copyOf(writtenHere));
   }
 
   private void argument(Object launch, String message) {

@@ -44,6 +44,8 @@ public enum Rule {
   ARGUMENTS,
   /** Outputs and workspace are written before they are read, inputs and constants never. */
   DATAFLOW,
+  /** Views are rows of other buffers; what devices add differs between them, outputs do not. */
+  DEVICES,
   /** Attributes are known, of their type, and stand where they may. */
   ATTRIBUTES,
   /** Kernels have different names. */

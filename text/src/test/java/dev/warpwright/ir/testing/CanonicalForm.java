@@ -158,10 +158,21 @@ final class CanonicalForm {
   private void program(Program p) {
     tag(p);
     emit(p.name());
-    p.params().forEach(param -> emit(param.role()));
+    emit(p.devices());
+    p.params()
+        .forEach(
+            param -> {
+              emit(param.role());
+              emit(param.sharded());
+            });
     params(p.params().stream().map(Program.ProgramParam::param).toList());
     emit(p.workspace().size());
     p.workspace().forEach(this::declareBuffer);
+    for (Program.View view : p.views()) {
+      declareBuffer(view.view());
+      use(view.of(), view.of().name());
+      emit(view.first());
+    }
     for (Program.Step step : p.steps()) {
       place = step;
       tag(step);
@@ -170,6 +181,7 @@ final class CanonicalForm {
           use(buffer, buffer.name());
           emit(value);
         }
+        case Program.AllReduce(Buffer buffer) -> use(buffer, buffer.name());
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           for (Program.Argument argument : arguments) {
             tag(argument);

@@ -96,7 +96,7 @@ class TextFormTest {
           .isEqualTo(matcher.group(1).replaceAll(" +// this.*", "").replaceAll("\\s+", " "));
       examples++;
     }
-    assertThat(examples).isEqualTo(6);
+    assertThat(examples).isEqualTo(7);
   }
 
   @Test

@@ -478,11 +478,20 @@ final class WildPrograms {
                 param instanceof ScalarParam
                     ? Program.Role.SCALAR
                     : Program.Role.values()[random.nextInt(3)];
-            params.add(new Program.ProgramParam(role, param));
+            params.add(
+                new Program.ProgramParam(role, param, role != Program.Role.SCALAR && chance(20)));
           }
           List<Buffer> workspace = List.of(buffer(Scope.GLOBAL));
           buffers.addAll(workspace);
+          List<Program.View> views = new ArrayList<>();
+          if (chance(30)) {
+            views.add(new Program.View(buffer(Scope.GLOBAL), one(buffers), random.nextInt(99)));
+            buffers.add(views.getFirst().view());
+          }
           List<Program.Step> steps = new ArrayList<>();
+          if (chance(30)) {
+            steps.add(new Program.AllReduce(one(buffers)));
+          }
           steps.add(new Program.Memset(one(buffers), random.nextInt(256)));
           for (Kernel kernel : List.of(kernels.get(0), kernels.get(1), kernels.get(0))) {
             List<Program.Argument> arguments = new ArrayList<>();
@@ -494,7 +503,7 @@ final class WildPrograms {
             }
             steps.add(new Program.Launch(kernel, arguments));
           }
-          return new Program(name(), params, workspace, steps);
+          return new Program(name(), 1 + random.nextInt(3), params, workspace, views, steps);
         });
   }
 }

@@ -89,6 +89,90 @@ class ProgramVerifierTest {
     }
   }
 
+  private static final String TWO =
+      "program p on 2 devices { input x: f32[8, 8] sharded constant w: f32[8, 8] output y: f32[8, 8]"
+          + " workspace t: f32[8, 8] workspace u: f32[8, 8] workspace v: f32[4, 8] view y_1: f32[4,"
+          + " 8] = y from 4 view y_0: f32[4, 8] = y from 0 host kernel k(a: f32[8, 8], b: f32[8, 8])"
+          + " { b[0, 0] = a[0, 0] } host kernel half(a: f32[8, 8], b: f32[4, 8]) { b[0, 0] = a[0,"
+          + " 0] } launch k(x, u) launch half(x, v) ";
+
+  @Test
+  void whatDevicesAddDiffersAndOutputsDoNot() {
+    for (String right :
+        List.of(
+            "launch k(x, y)",
+            "launch k(w, y) all_reduce sum y",
+            "launch k(w, t) all_reduce sum t launch k(t, y)",
+            "launch k(w, y) memset y = 0",
+            "launch half(w, y_0) all_reduce sum y_0 launch half(w, y_1) all_reduce sum y_1",
+            "launch half(w, y_1) launch half(x, y_0) all_reduce sum y_1")) {
+      Program p = PARSER.program("p", TWO + right + " }");
+      assertThat(Verifier.verify(p)).as(right).isEmpty();
+    }
+    String differs = "output 'y' may differ between devices: no sum over them";
+    program(TWO + "launch k(w, y) }", Rule.DEVICES, differs);
+    program(TWO + "launch k(w, t) launch k(t, y) }", Rule.DEVICES, differs);
+    program(TWO + "launch k(w, y) all_reduce sum y_0 }", Rule.DEVICES, differs);
+    program(
+        TWO + "launch half(w, y_1) all_reduce sum y_0 }",
+        Rule.DEVICES,
+        "'y_0' is the same on all devices: the sum is as often too large");
+    program(
+        TWO + "launch k(x, y) all_reduce sum y }",
+        Rule.DEVICES,
+        "'y' is the same on all devices: the sum is as often too large");
+    program(
+        TWO + "launch k(w, y) all_reduce sum y all_reduce sum y }",
+        Rule.DEVICES,
+        "'y' is the same on all devices: the sum is as often too large");
+    program(
+        TWO + "launch k(w, y) all_reduce sum y all_reduce sum w }",
+        Rule.DATAFLOW,
+        "constant 'w' is written");
+    program(
+        TWO + "all_reduce sum t launch k(x, y) }",
+        Rule.DATAFLOW,
+        "'t' is read before anything is written to it");
+  }
+
+  @Test
+  void oneDeviceSharesNothing() {
+    String kernel = "host kernel k(a: f32[8], b: f32[8]) { b[0] = a[0] } launch k(x, y) ";
+    String head = "program p { input x: f32[8] output y: f32[8] " + kernel;
+    program(
+        head + "all_reduce sum y }", Rule.DEVICES, "'y' is added over devices, and there is one");
+    program(
+        "program p { sharded input x: f32[8] output y: f32[8] " + kernel + "}",
+        Rule.DEVICES,
+        "'x' is sharded: needs buffers and several devices");
+    Program sharded =
+        PARSER.program(
+            "p",
+            "program p on 2 devices { sharded input x: f32[8] sharded output y: f32[8] "
+                + kernel
+                + "}");
+    assertThat(Verifier.verify(sharded)).isEmpty();
+    program(
+        "program p on 2 devices { sharded input x: i32[8] output y: i32[8] host kernel k(a: i32[8],"
+            + " b: i32[8]) { b[0] = a[0] } launch k(x, y) all_reduce sum y }",
+        Rule.TYPES,
+        "'y' of type i32 is not added");
+  }
+
+  @Test
+  void viewsAreRows() {
+    String kernel =
+        " host kernel k(a: f32[8, 3], b: f32[8, 3]) { b[0, 0] = a[0, 0] } launch k(x, y) }";
+    String head = "program p { input x: f32[8, 3] output y: f32[8, 3] view v: ";
+    assertThat(Verifier.verify(PARSER.program("p", head + "f32[4, 3] = y from 4" + kernel)))
+        .isEmpty();
+    for (String wrong :
+        List.of("f32[4, 3] = y from 5", "f32[4, 2] = y from 0", "i32[4, 3] = y from 0")) {
+      program(head + wrong + kernel, Rule.DEVICES, "'v' is not rows of 'y'");
+    }
+    program(head + "f32[2, 3] = y from 3" + kernel, Rule.DEVICES, "'v' is not aligned to 16 bytes");
+  }
+
   @Test
   void kernelNames() {
     Kernel one = PARSER.kernel("k", "host kernel k() { }");

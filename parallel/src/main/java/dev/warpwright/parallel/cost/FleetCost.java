@@ -1,4 +1,4 @@
-package dev.warpwright.perf.predict;
+package dev.warpwright.parallel.cost;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

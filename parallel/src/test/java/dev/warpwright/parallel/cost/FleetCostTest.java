@@ -1,4 +1,4 @@
-package dev.warpwright.perf.predict;
+package dev.warpwright.parallel.cost;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
