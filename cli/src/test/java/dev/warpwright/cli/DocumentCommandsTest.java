@@ -36,6 +36,7 @@ final class DocumentCommandsTest {
         "tutorial.md",
         "howto/java-developer.md",
         "howto/kernel-engineer.md",
+        "howto/own-program.md",
         "howto/researcher.md",
         "howto/teacher.md"
       })

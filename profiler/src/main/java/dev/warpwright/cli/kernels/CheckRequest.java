@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
  * @param network of random weights, which stands in the file's place; null for a file
  * @param attention which stands in the file's place; null for a file
+ * @param own data to run one's own kernel on, and what to show
  */
 public record CheckRequest(
     Path file,
@@ -45,7 +46,8 @@ public record CheckRequest(
     boolean counters,
     boolean gpu,
     @Nullable NetworkTask network,
-    @Nullable AttentionTask attention) {
+    @Nullable AttentionTask attention,
+    OwnData own) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }
