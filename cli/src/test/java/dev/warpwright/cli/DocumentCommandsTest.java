@@ -37,6 +37,7 @@ final class DocumentCommandsTest {
         "howto/java-developer.md",
         "howto/kernel-engineer.md",
         "howto/own-program.md",
+        "schemas/README.md",
         "howto/researcher.md",
         "howto/teacher.md"
       })

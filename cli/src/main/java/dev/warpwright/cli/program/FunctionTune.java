@@ -60,6 +60,8 @@ public final class FunctionTune implements Action<FunctionTuneRequest> {
   /** More instances of blocks than this are not run without a GPU. */
   private static final double MOST_WORK = 4e8;
 
+  private static final String TOO_LARGE = "too large to be run in the simulator: not verified";
+
   /** Where a search begins: the usual tiles, a thread for each element, a thread for each row. */
   private static final List<String> FIRST =
       List.of(
@@ -142,7 +144,7 @@ public final class FunctionTune implements Action<FunctionTuneRequest> {
                     device);
             return new Trial(made, expected.micros(), expected.bound());
           });
-      String verified = "too large to be run in the simulator: not verified";
+      String verified = TOO_LARGE;
       if (FunctionShape.work(function) <= MOST_WORK) {
         Kernel best = best().made().kernel();
         progress.say("running the best one in the simulator");
@@ -268,7 +270,8 @@ public final class FunctionTune implements Action<FunctionTuneRequest> {
               .with("schedule", best.made().point().text())
               .with("timeUs", measured ? best.micros() : Double.NaN)
               .with("expectedUs", measured ? Double.NaN : best.micros())
-              .with("verified", verified)
+              .with("verified", !verified.equals(TOO_LARGE))
+              .with("comparison", verified)
               .with("seed", request.seed())
               .with("folder", request.folder() == null ? null : request.folder().toString()));
     }

@@ -19,31 +19,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** One's own kernel on one's own data, and what its threads hold. */
 final class OwnCheckTest {
-  private static final String KERNEL =
-      """
-      kernel small(A: f32[m, 6], B: f32[6, 5], C: f32[m, 5], m: i32 in 1..64) grid(by = m) block(tx = 5) {
-        alloc s: f32[6] shared
-        alloc acc: f32[1] local
-        let row: i32 = by
-        if tx < 3 {
-          s[ramp(tx * 2, 1, 2)] = A[row, ramp(tx * 2, 1, 2)]
-        }
-        sync_threads()
-        acc[0] = 0.0f32
-        for k in 6 {
-          acc[0] = fma(s[k], B[k, tx], acc[0])
-        }
-        C[row, tx] = acc[0]
-      }
-      """;
-
   @TempDir Path folder;
 
   private record Ran(int code, String out, String err) {}
 
   @BeforeEach
   void files() throws IOException {
-    Files.writeString(folder.resolve("small.kernel"), KERNEL);
+    OwnFiles.write(folder);
     float[] a = new float[24];
     for (int i = 0; i < a.length; i++) {
       a[i] = i;
@@ -126,16 +108,7 @@ final class OwnCheckTest {
   }
 
   @Test
-  void tellsOfARaceOnOnesOwnData() throws IOException {
-    Files.writeString(folder.resolve("small.kernel"), KERNEL.replace("  sync_threads()\n", ""));
-    // A block of more than a warp, so that the barrier is missed.
-    Files.writeString(
-        folder.resolve("race.kernel"),
-        KERNEL
-            .replace("  sync_threads()\n", "")
-            .replace("block(tx = 5)", "block(tx = 64)")
-            .replace("  C[row, tx] = acc[0]", "  if tx < 5 {\n    C[row, tx] = acc[0]\n  }")
-            .replace("B[k, tx]", "B[k, tx % 5]"));
+  void tellsOfARaceOnOnesOwnData() {
     Ran ran = run("check @race.kernel --input @A.npy --print C");
     assertThat(ran.code).isEqualTo(1);
     assertThat(ran.out).containsIgnoringCase("race").contains("finding");
