@@ -20,9 +20,7 @@ import dev.warpwright.cli.fusion.NetworkTune;
 import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.jobs.JobsAction;
 import dev.warpwright.cli.jobs.JobsCommand;
-import dev.warpwright.cli.kernels.CheckAction;
 import dev.warpwright.cli.kernels.CheckCommand;
-import dev.warpwright.cli.kernels.KernelAction;
 import dev.warpwright.cli.kernels.KernelCommand;
 import dev.warpwright.cli.ladder.LadderAction;
 import dev.warpwright.cli.ladder.LadderCommand;
@@ -34,6 +32,9 @@ import dev.warpwright.cli.orders.MeasureAction;
 import dev.warpwright.cli.orders.OrderAction;
 import dev.warpwright.cli.orders.OrderCommand;
 import dev.warpwright.cli.output.Streams;
+import dev.warpwright.cli.program.FunctionTune;
+import dev.warpwright.cli.program.OwnCheck;
+import dev.warpwright.cli.program.ProgramAction;
 import dev.warpwright.cli.run.ParallelPerf;
 import dev.warpwright.cli.run.PlanAction;
 import dev.warpwright.cli.run.PlanCommand;
@@ -88,9 +89,9 @@ public final class Main {
     return List.of(
         new RunCommand(new RunAction()),
         new PlanCommand(new PlanAction()),
-        new KernelCommand(new KernelAction()),
-        new CheckCommand(new CheckAction()),
-        new TuneCommand(new TuneAction(), new NetworkTune(), Main::jobs),
+        new KernelCommand(new ProgramAction()),
+        new CheckCommand(new OwnCheck()),
+        new TuneCommand(new TuneAction(), new NetworkTune(), new FunctionTune(), Main::jobs),
         new PerfCommand(new PerfAction(), new ParallelPerf(new NetworkPerf())),
         new ExplainCommand(new ExplainAction(), new NetworkExplain()),
         new AcceptCommand(new AcceptAction()),

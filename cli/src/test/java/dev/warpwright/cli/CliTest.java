@@ -140,7 +140,8 @@ final class CliTest {
                 Map.of(),
                 Map.of(),
                 2,
-                new Timing(9, 0)),
+                new Timing(9, 0),
+                null),
             new DevicesRequest());
   }
 
@@ -179,7 +180,8 @@ final class CliTest {
                 Map.of("n", 5L),
                 Map.of(),
                 -7,
-                new Timing(9, 0)));
+                new Timing(9, 0),
+                null));
   }
 
   @Test
@@ -212,7 +214,8 @@ final class CliTest {
                 Map.of("M", 1024L, "N", 1024L, "K", 64L, "T1", 3L),
                 Map.of("order", "hilbert"),
                 1,
-                new Timing(0, 10)));
+                new Timing(0, 10),
+                null));
   }
 
   @ParameterizedTest

@@ -36,6 +36,8 @@ final class DocumentCommandsTest {
         "tutorial.md",
         "howto/java-developer.md",
         "howto/kernel-engineer.md",
+        "howto/own-program.md",
+        "schemas/README.md",
         "howto/researcher.md",
         "howto/teacher.md"
       })

@@ -75,16 +75,18 @@ public final class CompiledModel implements AutoCloseable {
     this.programs = new ModelPrograms(graph, device, precision, most);
   }
 
+  /** {@return what the kernels compute in} */
   public Precision precision() {
     return precision;
   }
 
+  /** {@return where it runs} */
   public Device device() {
     return device;
   }
 
   /**
-   * Features of the only input.
+   * {@return features of the only input}
    *
    * @throws UserError if there are several
    */
@@ -93,7 +95,7 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   /**
-   * Features of the only output.
+   * {@return features of the only output}
    *
    * @throws UserError if there are several
    */
@@ -101,22 +103,33 @@ public final class CompiledModel implements AutoCloseable {
     return outputs.onlyFeatures();
   }
 
-  /** The values that the model takes, in order: names and features. */
+  /** {@return the values that the model takes, in order: names and features} */
   public List<Value> inputs() {
     return new ArrayList<>(graph.inputs());
   }
 
-  /** The values that the model computes, in order; their names are all different. */
+  /** {@return the values that the model computes, in order; their names are all different} */
   public List<Value> outputs() {
     return new ArrayList<>(graph.outputs());
   }
 
-  /** The element type in which the kernels for a row count read an input: no conversion, then. */
+  /**
+   * {@return the element type in which the kernels for a row count read an input: no conversion,
+   * then}
+   *
+   * @param index of the input or output, from 0
+   * @param rows the row count, 1 or more
+   */
   public DType inputType(int index, int rows) {
     return program(rows).network().inputs().get(index).dtype();
   }
 
-  /** The element type in which the kernels for a row count write an output. */
+  /**
+   * {@return the element type in which the kernels for a row count write an output}
+   *
+   * @param index of the input or output, from 0
+   * @param rows the row count, 1 or more
+   */
   public DType outputType(int index, int rows) {
     return program(rows).network().outputs().get(index).dtype();
   }
@@ -166,17 +179,32 @@ public final class CompiledModel implements AutoCloseable {
     run(TensorBuffer.of(x), TensorBuffer.of(y));
   }
 
-  /** {@link #run(float[], float[])} of what remains of two buffers, on or off the Java heap. */
+  /**
+   * {@link #run(float[], float[])} of what remains of two buffers, on or off the Java heap.
+   *
+   * @param x [rows, features] row-major
+   * @param y [rows, output features], filled
+   */
   public void run(FloatBuffer x, FloatBuffer y) {
     run(TensorBuffer.of(x), TensorBuffer.of(y));
   }
 
-  /** {@link #run(float[], float[])} of two memory segments of f32 numbers. */
+  /**
+   * {@link #run(float[], float[])} of two memory segments of f32 numbers.
+   *
+   * @param x [rows, features] row-major
+   * @param y [rows, output features], filled
+   */
   public void run(MemorySegment x, MemorySegment y) {
     run(TensorBuffer.of(x, DType.F32), TensorBuffer.of(y, DType.F32));
   }
 
-  /** {@link #run(float[], float[])} of memory of any kind, in any of its element types. */
+  /**
+   * {@link #run(float[], float[])} of memory of any kind, in any of its element types.
+   *
+   * @param x [rows, features] row-major
+   * @param y [rows, output features], filled
+   */
   public void run(TensorBuffer x, TensorBuffer y) {
     inputs.onlyFeatures();
     outputs.onlyFeatures();
@@ -193,6 +221,8 @@ public final class CompiledModel implements AutoCloseable {
    * as a {@link dev.warpwright.compiler.buffer.DeviceBuffer} that serves calls of several sizes.
    *
    * @param rows the row count, 0 or more
+   * @param x [rows, features] row-major
+   * @param y [rows, output features], filled
    * @throws UserError if one is null or too short, or the model has several inputs or outputs
    * @throws IllegalStateException if the model is closed
    */
@@ -338,6 +368,7 @@ public final class CompiledModel implements AutoCloseable {
    *
    * @param in not to be changed until the future is done
    * @param out not to be read until the future is done
+   * @param executor of the thread
    * @return done when the outputs are filled, or with the error that {@link #run(Map, Map)} would
    *     throw
    */
@@ -369,14 +400,20 @@ public final class CompiledModel implements AutoCloseable {
     return values.stream().map(v -> new float[Math.multiplyExact(rows, v.features())]).toList();
   }
 
-  /** The program for a row count. */
+  /**
+   * {@return the program for a row count}
+   *
+   * @param rows the row count, 1 or more
+   */
   public CompiledProgram program(int rows) {
     return programs.program(rows);
   }
 
   /**
-   * The program for a row count, on the device: to verify and to measure it, on one thread.
+   * {@return the program for a row count, on the device: to verify and to measure it, on one
+   * thread}
    *
+   * @param rows the row count, 1 or more
    * @throws IllegalStateException if the model is closed
    */
   public Executable executable(int rows) {
@@ -384,8 +421,9 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   /**
-   * Source of the kernels for a row count.
+   * {@return source of the kernels for a row count}
    *
+   * @param rows the row count, 1 or more
    * @throws UserError if the device runs no CUDA
    */
   public String cudaSource(int rows) {

@@ -31,9 +31,10 @@ public final class CpuAttention {
   }
 
   /**
-   * Compiles.
+   * {@return an attention, compiled}
    *
    * @param parallel runs the heads and tiles of rows
+   * @param attention its heads, tokens and keys
    */
   public static CpuAttention of(Attention attention, Parallel parallel) {
     return new CpuAttention(
@@ -50,6 +51,8 @@ public final class CpuAttention {
    * @param lengths keys of each entry
    * @param table of pages; empty of a contiguous cache. Behind an entry's keys it may say anything
    * @param o overwritten
+   * @param k keys, as {@code q}
+   * @param v values, as {@code q}
    * @throws IllegalArgumentException if an array is too short or of another type, a length is not 0
    *     to the attention's keys, or a page is none of the cache
    */

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */
 public final class CpuDevice implements Device {
+  /** The CPU of this machine. */
+  public CpuDevice() {}
+
   private final HostTarget target = HostMachine.targetToRunOn();
   private final ParallelRunner parallel = new ParallelRunner(target.cores());
 
@@ -41,7 +44,7 @@ public final class CpuDevice implements Device {
   }
 
   /**
-   * A product of matrices that are both new in every call.
+   * {@return a product of matrices that are both new in every call}
    *
    * @param m rows of the result
    * @param n its columns

@@ -19,21 +19,27 @@ import org.jspecify.annotations.Nullable;
 /** Where programs run. */
 public sealed interface Device extends AutoCloseable
     permits CpuDevice, GpuDevice, OfflineGpu, SimulatedDevice {
-  /** The GPU if there is one, else the CPU. */
+  /** {@return the GPU if there is one, else the CPU} */
   static Device best() {
     return Gpu.find().<Device>map(GpuDevice::new).orElseGet(CpuDevice::new);
   }
 
-  /** For people, for example {@code NVIDIA H200 (sm_90a)}. */
+  /** {@return its name for people, for example {@code NVIDIA H200 (sm_90a)}} */
   String name();
 
+  /** {@return what programs are compiled for} */
   Target target();
 
-  /** Puts a program that was compiled for {@link #target()} on the device. */
+  /**
+   * {@return a program that was compiled for {@link #target()}, on the device}
+   *
+   * @param program compiled for the device
+   * @param constants the weights, which programs share
+   */
   Executable load(CompiledProgram program, ConstantStore constants);
 
   /**
-   * Memory on the device, for inputs and outputs that stay there.
+   * {@return memory on the device, for inputs and outputs that stay there}
    *
    * @param type {@link DType#F32}, {@link DType#F16} or {@link DType#BF16}
    * @param elements how many, 0 or more
@@ -44,6 +50,7 @@ public sealed interface Device extends AutoCloseable
   /**
    * Refuses a precision that the device cannot compute in.
    *
+   * @param precision what is computed in
    * @throws UserError if so
    */
   default void checkPrecision(Precision precision) {
@@ -55,30 +62,33 @@ public sealed interface Device extends AutoCloseable
   }
 
   /**
-   * The kernels for products of networks that are too wide for one kernel; to be closed. Null if
-   * the device takes none.
+   * {@return the kernels for products of networks that are too wide for one kernel, to be closed;
+   * null if the device takes none}
    */
   @Nullable GemmKernels products();
 
   /**
-   * The name of the way to make a network one kernel that was fastest when it was measured on such
-   * a device; null if none was, or there is but one.
+   * {@return the name of the way to make a network one kernel that was fastest when it was measured
+   * on such a device; null if none was, or there is but one}
    *
    * @param network see {@link dev.warpwright.compiler.records.NetworkKey}
    */
   @Nullable String preferred(WorkloadKey network);
 
   /**
-   * Whether a kernel compiles for the device to what it is meant to be, without spilled registers
-   * or serialised products; true where nothing can be asked.
+   * {@return whether a kernel compiles for the device to what it is meant to be, without spilled
+   * registers or serialised products; true where nothing can be asked}
+   *
+   * @param kernel of the program
    */
   default boolean isFast(Kernel kernel) {
     return true;
   }
 
   /**
-   * The CUDA C++ of a program.
+   * {@return the CUDA C++ of a program}
    *
+   * @param program compiled for the device
    * @throws UserError if the device runs no CUDA
    */
   default String cudaSource(CompiledProgram program) {

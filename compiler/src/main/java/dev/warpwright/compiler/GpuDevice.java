@@ -23,7 +23,11 @@ import org.jspecify.annotations.Nullable;
 public final class GpuDevice implements Device {
   private final Gpu gpu;
 
-  /** A device that closes the GPU with itself. */
+  /**
+   * A device that closes the GPU with itself.
+   *
+   * @param gpu the GPU, real or as it would be
+   */
   public GpuDevice(Gpu gpu) {
     this.gpu = gpu;
   }

@@ -36,7 +36,12 @@ public final class LoweringSteps {
    */
   public record Step(String pass, String text) {}
 
-  /** The passes that changed one of the program's kernels, in their order. */
+  /**
+   * {@return the passes that changed one of the program's kernels, in their order}
+   *
+   * @param program compiled for the device
+   * @param kernel of the program
+   */
   public static List<Step> of(CompiledProgram program, CompiledKernel kernel) {
     Set<Buffer> constants =
         program.network().constants().stream().map(Constant::buffer).collect(Collectors.toSet());
@@ -55,7 +60,13 @@ public final class LoweringSteps {
     };
   }
 
-  /** The passes that change a scheduled program, tiles or plain threads, on its way to a kernel. */
+  /**
+   * {@return the passes that change a scheduled program, tiles or plain threads, on its way to a
+   * kernel}
+   *
+   * @param scheduled a function with its schedule applied
+   * @param target the GPU that it is for
+   */
   public static List<Step> of(PrimFunc scheduled, GpuTarget target) {
     return kept(
         scheduled,

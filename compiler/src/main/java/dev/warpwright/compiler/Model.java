@@ -3,16 +3,26 @@ package dev.warpwright.compiler;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.workload.Precision;
 
-/** An imported network, for no device yet. */
+/**
+ * An imported network, for no device yet.
+ *
+ * @param graph what is computed
+ */
 public record Model(Graph graph) {
-  /** Compiles in the precision of the file. */
+  /**
+   * {@return the network compiled in the precision of the file}
+   *
+   * @param device where it runs
+   */
   public CompiledModel compile(Device device) {
     return compile(device, graph.precision());
   }
 
   /**
-   * Compiles; on the CPU the kernels for a single row at once.
+   * {@return the network compiled; on the CPU the kernels for a single row at once}
    *
+   * @param device where it runs
+   * @param precision what is computed in
    * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision) {
@@ -20,10 +30,12 @@ public record Model(Graph graph) {
   }
 
   /**
-   * Compiles.
+   * {@return the network compiled}
    *
    * @param rows a row count whose kernels are made at once on the CPU, 0 for none; all others are
    *     made when they are first needed
+   * @param device where it runs
+   * @param precision what is computed in
    * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision, int rows) {

@@ -13,7 +13,11 @@ import dev.warpwright.target.Target;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
-/** A GPU that is not here: programs can be compiled for it, and no more. */
+/**
+ * A GPU that is not here: programs can be compiled for it, and no more.
+ *
+ * @param gpu the GPU, real or as it would be
+ */
 public record OfflineGpu(GpuTarget gpu) implements Device {
   @Override
   public String name() {

@@ -24,12 +24,17 @@ public final class Reference {
   private final NetworkFunction network;
   private final Interpreter interpreter;
 
+  /**
+   * Of a network.
+   *
+   * @param graph what is computed
+   */
   public Reference(Graph graph) {
     network = NetworkBuilder.build(graph, new FunctionOptions(Precision.F32, 1, false, true));
     interpreter = Interpreter.of(network.func(), Options.DOUBLE);
   }
 
-  /** Multiply-adds for one row. */
+  /** {@return multiply-adds for one row} */
   public long work() {
     return network.products().stream().mapToLong(product -> product.n() * product.k()).sum();
   }
@@ -38,6 +43,7 @@ public final class Reference {
    * The outputs.
    *
    * @param inputs [rows, features] each
+   * @param rows the row count, 1 or more
    * @return [rows, features] each, in the order of the graph's outputs
    */
   public List<double[]> outputs(int rows, List<float[]> inputs) {

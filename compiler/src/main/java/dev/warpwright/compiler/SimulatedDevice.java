@@ -12,7 +12,11 @@ import dev.warpwright.target.Target;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
-/** A GPU played by the interpreter of grid kernels: slow, and it checks every access. */
+/**
+ * A GPU played by the interpreter of grid kernels: slow, and it checks every access.
+ *
+ * @param gpu the GPU, real or as it would be
+ */
 public record SimulatedDevice(GpuTarget gpu) implements Device {
   @Override
   public String name() {

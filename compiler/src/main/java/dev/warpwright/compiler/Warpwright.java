@@ -12,8 +12,9 @@ public final class Warpwright {
   private Warpwright() {}
 
   /**
-   * Imports a model.
+   * {@return a model, imported}
    *
+   * @param file the model: .onnx, .pt2, .safetensors or .pth
    * @throws dev.warpwright.base.UserError if the file cannot be read or is no model that can be
    *     compiled
    */
@@ -22,9 +23,10 @@ public final class Warpwright {
   }
 
   /**
-   * Imports a model, or weights without a graph.
+   * {@return a model, or weights without a graph, imported}
    *
    * @param architecture of the weights; null for a file that has its own
+   * @param file the model: .onnx, .pt2, .safetensors or .pth
    * @throws dev.warpwright.base.UserError if the file cannot be read, is no model that can be
    *     compiled, or does not fit the architecture
    */

@@ -1,7 +1,9 @@
 package dev.warpwright.measure;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
@@ -23,6 +25,8 @@ import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -110,20 +114,38 @@ public final class KernelSeries {
     return results;
   }
 
-  /** Launches each kernel once, for a profiler to watch. */
-  public static void launch(List<Kernel> kernels, Gpu device, long seed) {
+  /**
+   * Launches each kernel once, for a profiler to watch.
+   *
+   * @param sources folder for the sources, whose lines the machine code then names; null for none
+   */
+  public static void launch(List<Kernel> kernels, Gpu device, long seed, @Nullable Path sources) {
     BoundKernel bound = BoundKernel.of(kernels.getFirst(), Map.of());
     try (CudaStream stream = device.context().newStream();
         BenchMemory memory = new BenchMemory(bound, device.context(), stream, seed)) {
       GpuTarget target = (GpuTarget) device.target();
       for (Kernel kernel : kernels) {
-        Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
+        Cubin cubin = withLines(kernel, target, sources);
         try (CudaModule module = device.context().load(cubin.bytes())) {
           GridLauncher.of(kernel, module).prepare(buffers(kernel, memory, 0), Map.of()).run(stream);
           stream.synchronize();
         }
       }
     }
+  }
+
+  /** Machine code that names the lines of a source that is there to be read. */
+  private static Cubin withLines(Kernel kernel, GpuTarget target, @Nullable Path sources) {
+    String source = CudaPrinter.print(kernel, target);
+    if (sources == null) {
+      return CudaCompilers.compile(source, target);
+    }
+    Path folder = sources.toAbsolutePath();
+    String name = kernel.name() + ".cu";
+    AtomicFile.writeAll(folder, Map.of(name, source.getBytes(StandardCharsets.UTF_8)));
+    Path file = folder.resolve(name);
+    String named = "#line 1 \"" + file.toString().replace("\\", "/") + "\"\n" + source;
+    return CudaCompilers.compile(new CompileRequest(named, target.name(), List.of("-lineinfo")));
   }
 
   private void check(CublasBaseline baseline) {

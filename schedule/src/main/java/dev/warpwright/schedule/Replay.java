@@ -18,16 +18,51 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Does what a {@link Trace} says: calls the primitives that its instructions name. */
 public final class Replay {
   private final Schedule schedule;
+  private final @Nullable Function<String, LoopRef> finder;
   private final Map<String, LoopRef> loops = new HashMap<>();
   private final Map<String, ValueRef> values = new HashMap<>();
 
-  private Replay(Schedule schedule) {
+  /** Blocks and buffers that steps call otherwise than the function does. */
+  private final Map<String, String> names = new HashMap<>();
+
+  private Replay(Schedule schedule, @Nullable Function<String, LoopRef> finder) {
     this.schedule = schedule;
+    this.finder = finder;
+  }
+
+  /**
+   * For steps that a person writes: results may have any name or none, and loops that no step has
+   * named are found.
+   *
+   * @param schedule to which {@link #step} applies
+   * @param finder of a loop by {@code LOOP} or {@code BLOCK.LOOP}; throws {@link UserError} if
+   *     there is none
+   */
+  public static Replay byHand(Schedule schedule, Function<String, LoopRef> finder) {
+    return new Replay(schedule, finder);
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @throws ScheduleError if the primitive refuses
+   * @throws UserError if it is no step of this function
+   */
+  public void step(Instruction x) {
+    try {
+      apply(x);
+    } catch (IndexOutOfBoundsException
+        | ClassCastException
+        | IllegalArgumentException
+        | ArithmeticException e) {
+      throw new UserError(x.op() + " is malformed: " + e.getMessage(), e);
+    }
   }
 
   /**
@@ -48,7 +83,7 @@ public final class Replay {
    * @throws UserError as {@link #func}
    */
   public static Schedule schedule(Trace trace, PrimFunc func, long seed) {
-    Replay replay = new Replay(new Schedule(func, seed));
+    Replay replay = new Replay(new Schedule(func, seed), null);
     for (int i = 0; i < trace.instructions().size(); i++) {
       Instruction instruction = trace.instructions().get(i);
       try {
@@ -145,15 +180,19 @@ public final class Replay {
                 ? schedule.splitK(block(x, 0), chosen, combine)
                 : schedule.splitK(block(x, 0), number(x, "parts"), combine);
         expect(x, 0, parts.partial().name());
-        loops.put(x.outputs().get(1), parts.part());
-        loops.put(x.outputs().get(2), parts.turn());
+        if (!x.outputs().isEmpty()) {
+          loops.put(x.outputs().get(1), parts.part());
+          loops.put(x.outputs().get(2), parts.turn());
+        }
       }
       case "decomposeReduction" ->
           expect(x, 0, schedule.decomposeReduction(block(x, 0), loop(x, 1)).name());
       case "setScope" -> schedule.setScope(buffer(x, 0), Scope.parse(text(x, "scope")));
       case "cacheRead" -> {
         List<BlockRef> readers =
-            x.inputs().subList(1, x.inputs().size()).stream().map(BlockRef::new).toList();
+            x.inputs().subList(1, x.inputs().size()).stream()
+                .map(name -> new BlockRef(named(name)))
+                .toList();
         Scope scope = Scope.parse(text(x, "scope"));
         expect(x, 0, schedule.cacheRead(buffer(x, 0), scope, readers).name());
       }
@@ -162,6 +201,7 @@ public final class Replay {
         expect(x, 0, written.copy().name());
         expect(x, 1, written.buffer().name());
       }
+      case "compactAll" -> schedule.compactAll();
       case "compact" -> schedule.compact(buffer(x, 0));
       case "squeeze" -> schedule.squeeze();
       case "storageAlign" ->
@@ -182,11 +222,15 @@ public final class Replay {
   }
 
   private BlockRef block(Instruction x, int input) {
-    return new BlockRef(x.inputs().get(input));
+    return new BlockRef(named(x.inputs().get(input)));
   }
 
   private BufferRef buffer(Instruction x, int input) {
-    return new BufferRef(x.inputs().get(input));
+    return new BufferRef(named(x.inputs().get(input)));
+  }
+
+  private String named(String name) {
+    return names.getOrDefault(name, name);
   }
 
   private LoopRef loop(Instruction x, int input) {
@@ -195,13 +239,20 @@ public final class Replay {
 
   private LoopRef loop(String id) {
     LoopRef loop = loops.get(id);
+    if (loop == null && finder != null) {
+      int dot = id.lastIndexOf('.');
+      return finder.apply(dot < 0 ? id : named(id.substring(0, dot)) + id.substring(dot));
+    }
     if (loop == null) {
       throw new UserError("trace: loop " + id + " is used before it is made");
     }
     return loop;
   }
 
-  private static <T> void name(Instruction x, List<T> made, Map<String, T> names) {
+  private <T> void name(Instruction x, List<T> made, Map<String, T> names) {
+    if (finder != null && x.outputs().isEmpty()) {
+      return;
+    }
     if (made.size() != x.outputs().size()) {
       throw new UserError(
           "trace: " + x.op() + " gives " + made.size() + " results, the trace has " + x.outputs());
@@ -211,7 +262,13 @@ public final class Replay {
     }
   }
 
-  private static void expect(Instruction x, int output, String name) {
+  private void expect(Instruction x, int output, String name) {
+    if (finder != null) {
+      if (!x.outputs().isEmpty()) {
+        names.put(x.outputs().get(output), name);
+      }
+      return;
+    }
     if (!x.outputs().get(output).equals(name)) {
       throw new UserError(
           "trace: " + x.op() + " gives " + name + ", the trace has " + x.outputs().get(output));

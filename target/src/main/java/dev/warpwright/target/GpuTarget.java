@@ -120,6 +120,18 @@ public record GpuTarget(
     return arch <= 80 ? 128 : 256;
   }
 
+  /**
+   * The same in f64, without tensor cores (CUDA C++ Programming Guide, throughput of native
+   * arithmetic instructions).
+   */
+  public int fp64PerClock() {
+    return switch (arch) {
+      case 80 -> 64;
+      case 90 -> 128;
+      default -> 4;
+    };
+  }
+
   /** Registers that each thread may use where so many threads are resident on an SM. */
   public static int registersOfThread(int residentThreads) {
     return Math.min(REGISTERS_PER_THREAD, REGISTERS_PER_SM / residentThreads);

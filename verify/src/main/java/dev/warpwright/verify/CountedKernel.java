@@ -39,6 +39,11 @@ final class CountedKernel {
             .target()
             .blocksPerSm(
                 kernel.threadsPerBlock(), KernelRegisters.of(kernel, device.target()), bytes);
+    return caches(fitting, bytes, sms, device);
+  }
+
+  /** The same where so many blocks of so many bytes of shared memory fit. */
+  static KernelCounters.Caches caches(int fitting, int bytes, int sms, DeviceModel device) {
     long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(

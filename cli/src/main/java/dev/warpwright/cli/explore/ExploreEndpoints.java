@@ -219,7 +219,8 @@ final class ExploreEndpoints {
         values,
         Map.of(),
         1,
-        new Timing(0, 0));
+        new Timing(0, 0),
+        null);
   }
 
   /** Runs a kernel in the simulator. */

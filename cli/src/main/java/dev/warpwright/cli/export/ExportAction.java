@@ -9,6 +9,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.program.OwnProgram;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.examples.ladder.Ladder;
@@ -82,16 +83,19 @@ public final class ExportAction implements Action<ExportRequest> {
     if (request.what().equals("gemm")) {
       return GemmExport.files(request, targets, progress);
     }
-    if (!request.what().startsWith(LADDER) && !request.what().endsWith(".kernel")) {
+    boolean text = request.what().endsWith(".kernel") || request.what().endsWith(".ir");
+    if (request.schedule() != null && !text) {
+      throw new UserError(
+          "--schedule " + request.schedule() + ": for a file that holds a function, as mine.ir");
+    }
+    if (!request.what().startsWith(LADDER) && !text) {
       return model(request, targets);
     }
     if (targets.size() > 1) {
       throw new UserError(
           "--target: several are for gemm, mlp, ffn and models; " + request.what() + " has one");
     }
-    return request.what().endsWith(".kernel")
-        ? kernel(request, targets.getFirst())
-        : rung(request, targets.getFirst());
+    return text ? kernel(request, targets.getFirst()) : rung(request, targets.getFirst());
   }
 
   private static Map<String, byte[]> rung(ExportRequest request, GpuTarget target) {
@@ -197,7 +201,8 @@ public final class ExportAction implements Action<ExportRequest> {
     String name = String.valueOf(path.getFileName());
     KernelFile file = KernelFile.read(path);
     List<Kernel> kernels = file.content().kernels();
-    if (kernels.size() != 1) {
+    boolean function = kernels.isEmpty() && !file.content().primFuncs().isEmpty();
+    if (kernels.size() != 1 && !function) {
       throw new UserError(
           request.what() + ": export takes a file of one kernel, this has " + kernels.size());
     }
@@ -205,7 +210,12 @@ public final class ExportAction implements Action<ExportRequest> {
     if (!problems.isEmpty()) {
       throw new UserError(request.what() + ": " + problems.getFirst());
     }
-    Kernel kernel = KernelSpecialization.specialize(kernels.getFirst(), request.values().numbers());
+    OwnProgram program =
+        function || request.schedule() != null ? OwnProgram.of(file, request.schedule()) : null;
+    Kernel kernel =
+        KernelSpecialization.specialize(
+            program == null ? kernels.getFirst() : program.gridKernel(path, target),
+            request.values().numbers());
     if (kernel.kind() != Kernel.Kind.GRID) {
       throw new UserError(request.what() + ": the kernel is for the CPU, not for a GPU");
     }
@@ -214,7 +224,7 @@ public final class ExportAction implements Action<ExportRequest> {
         request.name(),
         target,
         request.form(),
-        "Kernel " + kernel.name() + " of " + name,
-        null);
+        (program == null ? "Kernel " : "Function ") + kernel.name() + " of " + name,
+        program == null ? null : program.trace());
   }
 }

@@ -36,7 +36,7 @@ public final class ExportCommand extends Command {
       description =
           "ladder:RUNG, for example ladder:warp-tiles; gemm, for the best known kernel of a"
               + " GEMM; ffn or mlp, for a network with random weights; a file of one kernel in"
-              + " text, or a model's.")
+              + " text, or of one function with --schedule; or a model's.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -74,6 +74,14 @@ public final class ExportCommand extends Command {
           "Of the function, the PyTorch operator and the project; default: after the model or the"
               + " kernel. Two exports in one process need two.")
   @Nullable String name;
+
+  @Option(
+      names = "--schedule",
+      paramLabel = "STEPS",
+      description =
+          "Of a file that holds a function: how it is scheduled, as 'kernel' takes it and 'tune"
+              + " FILE.ir' writes it.")
+  @Nullable Path schedule;
 
   @Option(
       names = "--force",
@@ -130,6 +138,7 @@ public final class ExportCommand extends Command {
             rows,
             name,
             form(),
+            schedule,
             force),
         progress);
   }

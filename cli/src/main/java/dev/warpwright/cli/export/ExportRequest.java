@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What to export.
  *
- * @param what {@code ladder:RUNG}, {@code gemm}, a file of one kernel, or a model's file
+ * @param what {@code ladder:RUNG}, {@code gemm}, a file of one kernel or one function, or a model's
+ *     file
  * @param values of M, N, K, of the kernel's scalars, or what makes a product
  * @param folder made if it is not there
  * @param targets GPUs, at least one; of several one is found at run time
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param rows that a model is compiled for, at least 1
  * @param name of the function, the operator and the project; null for one made of what it is
  * @param form sources, machine code with a loader in C, or a Java class
+ * @param schedule the file of steps by which a function is scheduled; null for none
  * @param force whether files in the folder that no export wrote are replaced
  */
 record ExportRequest(
@@ -33,6 +35,7 @@ record ExportRequest(
     int rows,
     @Nullable String name,
     CudaExport.Form form,
+    @Nullable Path schedule,
     boolean force) {
   ExportRequest {
     targets = List.copyOf(targets);

@@ -14,9 +14,10 @@ final class LadderChart {
 
   private LadderChart() {}
 
-  /** The rungs in f32: beside tensor cores one would not see them. */
+  /** The rungs in f32 or f64: beside tensor cores one would not see them. */
   static String svg(String title, List<RungReport> all) {
-    List<RungReport> reports = all.stream().filter(r -> r.dtype() == DType.F32).toList();
+    List<RungReport> reports = all.stream().filter(r -> r.dtype() != DType.BF16).toList();
+    String dtype = reports.isEmpty() ? "f32" : reports.getFirst().dtype().toString();
     double cublas =
         reports.stream()
             .filter(r -> !Double.isNaN(r.baselineUs()) && !Double.isNaN(r.timeUs()))
@@ -48,14 +49,15 @@ final class LadderChart {
             }
             </style>
             <title>%s</title>
-            <text x="8" y="24" font-weight="600">%s, f32, GFLOP/s</text>
+            <text x="8" y="24" font-weight="600">%s, %s, GFLOP/s</text>
             """,
             LEFT + WIDTH + 80,
             height,
             LEFT + WIDTH + 80,
             height,
             escaped(title),
-            escaped(title)));
+            escaped(title),
+            dtype));
     int y = TOP;
     for (RungReport r : reports) {
       double rate = Double.isFinite(r.gflops()) ? r.gflops() : 0;

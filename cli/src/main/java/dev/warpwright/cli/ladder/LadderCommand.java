@@ -7,6 +7,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.type.DType;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,12 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "ladder",
     description = {
-      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on"
+      "Climb the ladder of optimisations of a matrix product: each rung a schedule, run on"
           + " the GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
       "",
       "M, N, K: the shape, 4096 unless given, 128 in the simulator; letters may share a value, as"
-          + " MNK=4096 or MN=1024 K=2048."
+          + " MNK=4096 or MN=1024 K=2048. dtype: f32 or f64; rungs on tensor cores are in bf16, and"
+          + " beside f32 only."
     })
 public final class LadderCommand extends Command {
   private static final long MOST = 1 << 15;
@@ -72,11 +74,31 @@ public final class LadderCommand extends Command {
 
   @Option(
       names = "--profile",
-      description = "Let Nsight Compute count, too; it has to be installed and allowed to.")
+      description =
+          "Let Nsight Compute count, too, and leave its report with lines of the source for its"
+              + " window; it has to be installed and allowed to.")
   boolean profile;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE.ncu-rep",
+      description = "With --profile: the report; ladder.ncu-rep unless given.")
+  Path report = Path.of("ladder.ncu-rep");
+
+  @Option(
+      names = "--search",
+      paramLabel = "FILE.svg",
+      description = "Draw what the autotuned rung's search chose from, measured or predicted.")
+  @Nullable Path search;
 
   @Option(names = "--launch", hidden = true, description = "Launch each rung once.")
   boolean launch;
+
+  @Option(
+      names = "--sources",
+      hidden = true,
+      description = "With --launch: where the sources go that machine code names.")
+  @Nullable Path sources;
 
   @Option(names = "--rounds", paramLabel = "N", description = "Rounds of timing (7).")
   int rounds = 7;
@@ -106,9 +128,13 @@ public final class LadderCommand extends Command {
     long m = values.number("M", 1, most, usual);
     long n = values.number("N", 1, most, usual);
     long k = values.number("K", 1, most, usual);
-    values.finish("M, N, K");
+    DType dtype = dtype(values.text("dtype", "f32"));
+    values.finish("M, N, K, dtype");
     if (rounds < 1 || rounds > 1000) {
       throw new UserError("--rounds " + rounds + ": it is a number from 1 to 1000");
+    }
+    if (search != null && (simulate || launch || profile)) {
+      throw new UserError("--search " + search + ": of a run that measures or predicts");
     }
     if (profile && (predict || device != null)) {
       throw new UserError("--profile watches a GPU; leave --predict and --device out");
@@ -128,12 +154,22 @@ public final class LadderCommand extends Command {
             m,
             n,
             k,
+            dtype,
             rungs,
             device,
             noChart ? null : simulate || chart != null ? chart : Path.of("ladder.svg"),
             seed,
             rounds,
-            task),
+            task,
+            new LadderRequest.Files(search, profile ? report : sources)),
         progress);
+  }
+
+  private static DType dtype(String text) {
+    return switch (text) {
+      case "f32" -> DType.F32;
+      case "f64" -> DType.F64;
+      default -> throw new UserError("dtype=" + text + ": the ladder is in f32 or f64");
+    };
   }
 }

@@ -7,11 +7,14 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.examples.ladder.Rung;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,13 +41,15 @@ final class LadderProfile {
   private LadderProfile() {}
 
   /**
-   * Runs the profiler.
+   * Runs the profiler, which leaves its report for its window; sources are in the folder beside it,
+   * and in it.
    *
+   * @param ncu how the profiler is called
    * @return for each rung the metrics by name
    * @throws DeviceError if it is not installed or fails
    */
   static Map<String, Map<String, String>> run(
-      LadderRequest request, List<Rung> rungs, Progress progress) {
+      String ncu, LadderRequest request, List<Rung> rungs, Progress progress) {
     ProcessHandle.Info self = ProcessHandle.current().info();
     Optional<String> java = self.command();
     Optional<String[]> arguments = self.arguments();
@@ -53,9 +58,10 @@ final class LadderProfile {
           "this system does not tell how to start the command again; --profile needs it");
     }
     List<String> command = new ArrayList<>();
-    command.addAll(
-        List.of(
-            "ncu", "--csv", "--target-processes", "all", "--clock-control", "none", "--metrics"));
+    Path report = Objects.requireNonNull(request.files().report()).toAbsolutePath();
+    command.addAll(List.of(ncu, "--export", report.toString(), "--force-overwrite"));
+    command.addAll(List.of("--set", "full", "--import-source", "yes"));
+    command.addAll(List.of("--target-processes", "all", "--clock-control", "none", "--metrics"));
     command.add(String.join(",", METRICS.keySet()));
     command.addAll(List.of("--kernel-name", "regex:^matmul_"));
     command.add(java.get());
@@ -67,13 +73,18 @@ final class LadderProfile {
     }
     command.add("ladder");
     command.addAll(List.of("M=" + request.m(), "N=" + request.n(), "K=" + request.k(), "--launch"));
-    command.add("--no-chart");
+    command.addAll(List.of("dtype=" + request.dtype(), "--no-chart"));
+    command.addAll(List.of("--sources", sources(report).toString()));
     for (Rung rung : rungs) {
       command.add("--rung");
       command.add(rung.name());
     }
     progress.say("Nsight Compute watches " + rungs.size() + " launches");
-    String output = output(command);
+    String said = output(command);
+    if (!Files.isRegularFile(report)) {
+      throw new DeviceError("Nsight Compute left no report: " + lastLine(said));
+    }
+    String output = output(List.of(ncu, "--import", report.toString(), "--csv"));
     Map<String, Map<String, String>> counted = new LinkedHashMap<>();
     rungs.forEach(rung -> counted.put(rung.name(), new LinkedHashMap<>()));
     for (String line : output.split("\\R")) {
@@ -85,6 +96,12 @@ final class LadderProfile {
     return counted;
   }
 
+  /** Where the sources go that the report's lines are of. */
+  private static Path sources(Path report) {
+    String name = String.valueOf(report.getFileName()).replaceFirst("\\.ncu-rep$", "");
+    return report.resolveSibling(name + "-sources");
+  }
+
   private static String output(List<String> command) {
     try {
       Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -93,7 +110,8 @@ final class LadderProfile {
       process.waitFor();
       return output;
     } catch (IOException e) {
-      throw new DeviceError("cannot start ncu, Nsight Compute: " + e.getMessage(), e);
+      throw new DeviceError(
+          "cannot start ncu, Nsight Compute, which --profile needs: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted while Nsight Compute ran", e);

@@ -16,6 +16,7 @@ import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

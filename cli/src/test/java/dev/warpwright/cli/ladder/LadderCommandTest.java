@@ -1,15 +1,21 @@
 package dev.warpwright.cli.ladder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.examples.ladder.Ladder;
+import dev.warpwright.ir.type.DType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -135,5 +141,91 @@ final class LadderCommandTest {
         .singleElement()
         .asString()
         .contains(message.strip());
+  }
+
+  @Test
+  void climbsInF64InTheSimulator() {
+    assertThat(
+            run(
+                "ladder --target sim MN=64 K=32 dtype=f64 --rung coalesced --rung async-copies"
+                    .split(" ")))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .contains("64x64x32 in f64 on H200 SXM, simulated", "verified in the simulator")
+        .containsPattern("coalesced +f64 +\\d\\.\\d+e-1[5-7]")
+        .containsPattern("async-copies +f64 +not here: ");
+  }
+
+  @Test
+  void drawsWhatTheAutotunedRungChoseFrom() throws IOException {
+    Path search = folder.resolve("search.svg");
+    assertThat(
+            run(
+                "ladder",
+                "MNK=256",
+                "dtype=f64",
+                "--predict",
+                "--no-chart",
+                "--rung",
+                "naive",
+                "--search",
+                search.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(search))
+        .startsWith("<svg")
+        .contains("Sizes of tiles", ", f64, GFLOP/s", ">64x128x16-2x2-chosen<", ">256x128x8-4x2<")
+        .endsWith("</svg>\n");
+  }
+
+  @Test
+  void profilesByNsightComputeWithLinesOfTheSource() throws IOException {
+    Path report = folder.resolve("rungs.ncu-rep");
+    Path ncu = folder.resolve("ncu");
+    Files.writeString(
+        ncu,
+        """
+        #!/bin/sh
+        echo "$@" >> FOLDER/calls
+        case $1 in
+          --export) : > "$2" ;;
+          --import) echo '"0","1","java","host","matmul_naive","1","7","0","9.0","Command line profiler metrics","gpu__time_duration.sum","us","12.5"' ;;
+        esac
+        """
+            .replace("FOLDER", folder.toString()));
+    assertThat(ncu.toFile().setExecutable(true)).isTrue();
+    LadderRequest request =
+        new LadderRequest(
+            64,
+            32,
+            16,
+            DType.F32,
+            List.of("naive"),
+            null,
+            null,
+            1,
+            5,
+            LadderRequest.Task.PROFILE,
+            new LadderRequest.Files(null, report));
+    Map<String, Map<String, String>> counted =
+        LadderProfile.run(ncu.toString(), request, List.of(Ladder.require("naive")), line -> {});
+    assertThat(counted).isEqualTo(Map.of("naive", Map.of("time", "12.5 us")));
+    List<String> calls = Files.readAllLines(folder.resolve("calls"));
+    assertThat(calls).hasSize(2);
+    assertThat(calls.getFirst())
+        .startsWith("--export " + report + " --force-overwrite --set full --import-source yes")
+        .contains(
+            "M=64 N=32 K=16 --launch dtype=f32", "--sources " + folder.resolve("rungs-sources"))
+        .endsWith("--rung naive");
+    assertThat(calls.getLast()).isEqualTo("--import " + report + " --csv");
+    assertThatThrownBy(
+            () ->
+                LadderProfile.run(
+                    folder.resolve("none").toString(),
+                    request,
+                    List.of(Ladder.require("naive")),
+                    line -> {}))
+        .isInstanceOf(DeviceError.class)
+        .hasMessageStartingWith("cannot start ncu, Nsight Compute, which --profile needs: ")
+        .hasMessageNotContaining("\n");
   }
 }

@@ -100,6 +100,9 @@ final class TuneCommandTest {
               whole.add(request);
               return done;
             },
+            (request, progress) -> {
+              throw new AssertionError("no function is asked for");
+            },
             () -> {
               throw new Background();
             });
@@ -124,6 +127,9 @@ final class TuneCommandTest {
         },
         (request, progress) -> {
           throw new AssertionError("a GEMM is no network");
+        },
+        (request, progress) -> {
+          throw new AssertionError("a GEMM is no function");
         },
         () -> {
           assertThat(background).as("no job is asked for").isTrue();

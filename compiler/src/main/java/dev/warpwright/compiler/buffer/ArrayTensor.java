@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A whole Java array.
  *
  * @param array a {@code float[]} for f32, a {@code short[]} with the bits for f16 and bf16
+ * @param type the element type
+ * @param elements how many, 0 or more
  */
 public record ArrayTensor(Object array, DType type, long elements) implements TensorBuffer {
   @Override

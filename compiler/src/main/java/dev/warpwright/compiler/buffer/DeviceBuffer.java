@@ -55,7 +55,13 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
     }
   }
 
-  /** Memory of a GPU; its contents are whatever was there. */
+  /**
+   * {@return memory of a GPU; its contents are whatever was there}
+   *
+   * @param context of the GPU
+   * @param type the element type
+   * @param elements how many, 0 or more
+   */
   public static DeviceBuffer onGpu(CudaContext context, DType type, long elements) {
     check(type, elements);
     CudaBuffer memory = context.allocate(Math.max(16, Math.multiplyExact(elements, type.bytes())));
@@ -63,8 +69,10 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
   }
 
   /**
-   * An array of the JVM, all zeros.
+   * {@return an array of the JVM, all zeros}
    *
+   * @param type the element type
+   * @param elements how many, 0 or more
    * @throws UserError if no array is so long
    */
   public static DeviceBuffer onHost(DType type, long elements) {
@@ -95,7 +103,7 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
   }
 
   /**
-   * The GPU's memory; null where the device is no GPU.
+   * {@return the GPU's memory; null where the device is no GPU}
    *
    * @throws IllegalStateException if this is closed
    */
@@ -105,7 +113,7 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
   }
 
   /**
-   * The array; null where the device is a GPU.
+   * {@return the array; null where the device is a GPU}
    *
    * @throws IllegalStateException if this is closed
    */
@@ -177,7 +185,7 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
     };
   }
 
-  /** All elements of a buffer of f32. */
+  /** {@return all elements of a buffer of f32} */
   public float[] toFloats() {
     if (type != DType.F32) {
       throw new UserError("the device buffer holds " + type + "; copyTo gives its bits");

@@ -3,7 +3,12 @@ package dev.warpwright.compiler.buffer;
 import dev.warpwright.ir.type.DType;
 import java.lang.foreign.MemorySegment;
 
-/** Elements in a memory segment. */
+/**
+ * Elements in a memory segment.
+ *
+ * @param segment the memory
+ * @param type the element type
+ */
 public record SegmentTensor(MemorySegment segment, DType type) implements TensorBuffer {
   @Override
   public long elements() {

@@ -21,29 +21,38 @@ import java.nio.FloatBuffer;
  * otherwise they are rounded to nearest even, or widened, on the way.
  */
 public sealed interface TensorBuffer permits ArrayTensor, SegmentTensor, DeviceBuffer {
-  /** The type of each element. */
+  /** {@return the type of each element} */
   DType type();
 
-  /** How many elements there are: rows times features. */
+  /** {@return how many elements there are: rows times features} */
   long elements();
 
-  /** Whether it cannot be written. */
+  /** {@return whether it cannot be written} */
   default boolean isReadOnly() {
     return false;
   }
 
-  /** Whether both have memory in common, as far as can be seen. */
+  /**
+   * {@return whether both have memory in common, as far as can be seen}
+   *
+   * @param other memory of any kind
+   */
   boolean overlaps(TensorBuffer other);
 
-  /** All of an array, as f32. */
+  /**
+   * {@return all of an array, as f32}
+   *
+   * @param array [rows, features] row-major
+   */
   static TensorBuffer of(float[] array) {
     return ArrayTensor.of(array);
   }
 
   /**
-   * All of an array that holds the bits of f16 or bf16 numbers.
+   * {@return all of an array that holds the bits of f16 or bf16 numbers}
    *
    * @param type {@link DType#F16} or {@link DType#BF16}
+   * @param bits numbers of 16 bits
    * @throws UserError if it is another type
    */
   static TensorBuffer of(short[] bits, DType type) {
@@ -57,8 +66,10 @@ public sealed interface TensorBuffer permits ArrayTensor, SegmentTensor, DeviceB
   }
 
   /**
-   * What remains of a buffer, as f32: from its position to its limit, neither of which changes.
+   * {@return what remains of a buffer, as f32: from its position to its limit, neither of which
+   * changes}
    *
+   * @param buffer what remains of it
    * @throws UserError if the buffer's byte order is not this machine's
    */
   static TensorBuffer of(FloatBuffer buffer) {
@@ -77,10 +88,11 @@ public sealed interface TensorBuffer permits ArrayTensor, SegmentTensor, DeviceB
   }
 
   /**
-   * All of a memory segment, on or off the Java heap.
+   * {@return all of a memory segment, on or off the Java heap}
    *
    * @param type {@link DType#F32}, {@link DType#F16} or {@link DType#BF16}, little-endian as this
    *     machine has it
+   * @param segment the memory
    * @throws UserError if it is another type, or the segment ends within an element
    */
   static TensorBuffer of(MemorySegment segment, DType type) {

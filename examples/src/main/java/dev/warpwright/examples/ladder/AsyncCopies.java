@@ -1,11 +1,13 @@
 package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.simt.Serpentine;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.Schedule.Halves;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Tiles are copied several steps ahead, past the registers. */
 final class AsyncCopies implements Rung {
@@ -20,6 +22,13 @@ final class AsyncCopies implements Rung {
   @Override
   public String change() {
     return "copies to shared memory by cp.async, three steps ahead, without registers on the way";
+  }
+
+  @Override
+  public @Nullable String whyNot(DType dtype) {
+    return dtype == DType.F32
+        ? null
+        : "the transposed tile is copied an element at a time, and cp.async takes 4 bytes then";
   }
 
   @Override

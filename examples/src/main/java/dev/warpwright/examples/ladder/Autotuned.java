@@ -3,6 +3,7 @@ package dev.warpwright.examples.ladder;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.schedule.Schedule;
 import java.util.List;
+import java.util.Locale;
 
 /** The same schedule with the sizes that a search found best. */
 final class Autotuned implements Rung {
@@ -22,6 +23,37 @@ final class Autotuned implements Rung {
 
   /** The fastest of them at 4096³ on an H200; docs/ladder.md has the figures of all. */
   static final Square CHOSEN = CANDIDATES.get(2);
+
+  /** All that the search chooses from, a rung each; the one that it has chosen says so. */
+  static List<Rung> candidates() {
+    return CANDIDATES.stream().<Rung>map(Candidate::new).toList();
+  }
+
+  /** The schedule with sizes of which one was chosen. */
+  private record Candidate(Square square) implements Rung {
+    @Override
+    public String name() {
+      return String.format(
+          Locale.ROOT,
+          "%dx%dx%d-%dx%d%s",
+          square.m(),
+          square.n(),
+          square.k(),
+          square.groupsM(),
+          square.groupsN(),
+          square.equals(CHOSEN) ? "-chosen" : "");
+    }
+
+    @Override
+    public String change() {
+      return "a block's tile, and groups of rows and columns of a thread";
+    }
+
+    @Override
+    public Schedule schedule(PrimFunc matmul) {
+      return Autotuned.schedule(matmul, square);
+    }
+  }
 
   @Override
   public String name() {

@@ -42,8 +42,13 @@ public final class Ladder {
 
   /** {@code C[m, n] = A[m, k] · B[k, n]} in f32. */
   public static PrimFunc matmul(long m, long n, long k) {
-    Tensor a = Tensor.input("A", DType.F32, Exprs.i32(m), Exprs.i32(k));
-    Tensor b = Tensor.input("B", DType.F32, Exprs.i32(k), Exprs.i32(n));
+    return matmul(DType.F32, m, n, k);
+  }
+
+  /** {@code C[m, n] = A[m, k] · B[k, n]} in f32 or f64. */
+  public static PrimFunc matmul(DType dtype, long m, long n, long k) {
+    Tensor a = Tensor.input("A", dtype, Exprs.i32(m), Exprs.i32(k));
+    Tensor b = Tensor.input("B", dtype, Exprs.i32(k), Exprs.i32(n));
     Tensor c = Ops.matmul("C", a, b, false, n, k);
     PrimFunc func = PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
     return new PrimFunc(
@@ -88,6 +93,11 @@ public final class Ladder {
     }.stmt(body);
   }
 
+  /** What the search behind the autotuned rung chooses from. */
+  public static List<Rung> search() {
+    return Autotuned.candidates();
+  }
+
   /** The rung of this name. */
   public static Optional<Rung> find(String name) {
     return RUNGS.stream().filter(rung -> rung.name().equals(name)).findFirst();
@@ -119,7 +129,12 @@ public final class Ladder {
 
   /** The kernel of a rung for one shape. */
   public static Kernel kernel(Rung rung, long m, long n, long k) {
-    Kernel kernel = SimtLowering.lower(rung.schedule(matmul(m, n, k)).func());
+    return kernel(rung, DType.F32, m, n, k);
+  }
+
+  /** The kernel of a rung for one shape, in f32 or f64. */
+  public static Kernel kernel(Rung rung, DType dtype, long m, long n, long k) {
+    Kernel kernel = SimtLowering.lower(rung.schedule(matmul(dtype, m, n, k)).func());
     return kernel.withName(kernel.name() + "_" + rung.name().replace('-', '_'));
   }
 }

@@ -39,14 +39,17 @@ public final class LadderRun {
   private final long m;
   private final long n;
   private final long k;
+  private final DType dtype;
   private final DeviceModel model;
 
   /**
    * A run for one shape.
    *
+   * @param dtype f32 or f64, of the rungs without tensor cores
    * @param model of the device that is used, or whose times are predicted
    */
-  public LadderRun(long m, long n, long k, DeviceModel model) {
+  public LadderRun(long m, long n, long k, DType dtype, DeviceModel model) {
+    this.dtype = dtype;
     this.m = m;
     this.n = n;
     this.k = k;
@@ -67,15 +70,23 @@ public final class LadderRun {
         .toList();
   }
 
+  /** As {@link #predict}, with registers estimated: nothing is compiled. */
+  public List<RungReport> estimate(List<Rung> rungs) {
+    return rungs.stream()
+        .map(
+            rung ->
+                possible(rung, kernel -> predict(rung, kernel, KernelRegisters.estimate(kernel))))
+        .toList();
+  }
+
   /** Times of a GPU, each verified. */
   public List<RungReport> measure(
       List<Rung> rungs, Gpu device, long seed, int rounds, Consumer<String> progress) {
     GpuTarget target = (GpuTarget) device.target();
     List<Kernel> kernels = new ArrayList<>();
     for (Rung rung : rungs) {
-      Kernel kernel = Ladder.kernel(rung, m, n, k);
-      if (whyNot(kernel, target) == null) {
-        kernels.add(kernel);
+      if (whyNot(rung, target) == null) {
+        kernels.add(Ladder.kernel(rung, dtype, m, n, k));
       }
     }
     List<KernelSeries.Result> results =
@@ -83,25 +94,24 @@ public final class LadderRun {
     List<RungReport> reports = new ArrayList<>();
     int next = 0;
     for (Rung rung : rungs) {
-      Kernel kernel = Ladder.kernel(rung, m, n, k);
-      String why = whyNot(kernel, target);
+      String why = whyNot(rung, target);
       if (why != null) {
-        reports.add(
-            RungReport.missing(rung.name(), rung.change(), DType.F32, least(DType.F32), why));
+        reports.add(RungReport.missing(rung.name(), rung.change(), dtype, least(dtype), why));
         continue;
       }
       KernelSeries.Result result = results.get(next++);
+      Kernel kernel = Ladder.kernel(rung, dtype, m, n, k);
       RungReport predicted = predict(rung, kernel, result.registers());
       reports.add(
           new RungReport(
               rung.name(),
               rung.change(),
-              DType.F32,
+              dtype,
               result.timeUs(),
               result.baselineUs(),
               gflops(result.timeUs()),
               predicted.predictedUs(),
-              least(DType.F32),
+              least(dtype),
               result.relError(),
               false,
               result.registers(),
@@ -125,11 +135,10 @@ public final class LadderRun {
 
   /** What is said of a rung's kernel, or why there is none on the device. */
   public RungReport possible(Rung rung, Function<Kernel, RungReport> report) {
-    Kernel kernel = Ladder.kernel(rung, m, n, k);
-    String why = whyNot(kernel, model.target());
+    String why = whyNot(rung, model.target());
     return why == null
-        ? report.apply(kernel)
-        : RungReport.missing(rung.name(), rung.change(), DType.F32, least(DType.F32), why);
+        ? report.apply(Ladder.kernel(rung, dtype, m, n, k))
+        : RungReport.missing(rung.name(), rung.change(), dtype, least(dtype), why);
   }
 
   /** What is said of a rung's kernel, or why there is none on the device or for the shape. */
@@ -145,7 +154,12 @@ public final class LadderRun {
   }
 
   /** Why a target does not have what the kernel needs, or null. */
-  private static @Nullable String whyNot(Kernel kernel, GpuTarget target) {
+  private @Nullable String whyNot(Rung rung, GpuTarget target) {
+    String unfit = rung.whyNot(dtype);
+    if (unfit != null) {
+      return unfit;
+    }
+    Kernel kernel = Ladder.kernel(rung, dtype, m, n, k);
     try {
       CudaPrinter.print(kernel, target);
     } catch (UserError e) {
@@ -288,10 +302,18 @@ public final class LadderRun {
 
   /** The bound of a product with such operands and sums in f32. */
   private RooflineBound least(DType operands) {
-    double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
+    double rate =
+        operands == DType.F64
+            ? doubleTflops()
+            : operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
     double words = LowerBounds.gemmWords(m, n, k, (double) model.l2Bytes() / operands.bytes());
     return RooflineBound.of(
         2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
+  }
+
+  /** Of multiply-adds in f64, without tensor cores. */
+  private double doubleTflops() {
+    return (double) model.target().fp64PerClock() * model.sms() * model.boostMhz() * 1e-6;
   }
 
   private double gflops(double micros) {
@@ -302,15 +324,17 @@ public final class LadderRun {
   public RungReport predict(Rung rung, Kernel kernel, int registers) {
     WarpProfile warp = WarpProfile.of(kernel);
     SimtTime time = SimtTime.of(kernel, warp, model, registers);
+    double least = dtype == DType.F64 ? 2.0 * m * n * k / doubleTflops() * 1e-6 : 0;
+    double micros = Math.max(time.micros(), least);
     return new RungReport(
         rung.name(),
         rung.change(),
-        DType.F32,
-        time.micros(),
+        dtype,
+        micros,
         Double.NaN,
-        gflops(time.micros()),
-        time.micros(),
-        least(DType.F32),
+        gflops(micros),
+        micros,
+        least(dtype),
         Double.NaN,
         true,
         registers,

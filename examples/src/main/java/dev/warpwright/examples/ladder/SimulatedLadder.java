@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.measure.reference.WorkloadReference;
 import dev.warpwright.sim.Arguments;
@@ -32,18 +33,25 @@ import org.jspecify.annotations.Nullable;
  * compared with a reference in double precision, element by element, and what they ask of the
  * memories counted.
  *
+ * @param dtype f32 or f64, of the rungs without tensor cores
  * @param model of the device whose limits hold, and whose times are predicted from the counters
  */
-public record SimulatedLadder(long m, long n, long k, DeviceModel model, long seed) {
+public record SimulatedLadder(long m, long n, long k, DType dtype, DeviceModel model, long seed) {
   /** What is expected of a rung's kernel. */
   private interface Predicted<R> {
     RungReport of(R rung, Kernel kernel, int registers);
   }
 
-  /** Runs rungs in f32. */
+  /** Runs rungs without tensor cores. */
   public List<RungReport> run(List<Rung> rungs, Consumer<String> progress) {
     LadderRun shape = shape();
-    return run(rungs, Rung::name, shape::possible, shape::predict, Precision.F32, progress);
+    return run(
+        rungs,
+        Rung::name,
+        shape::possible,
+        shape::predict,
+        dtype == DType.F64 ? Precision.F64 : Precision.F32,
+        progress);
   }
 
   /** Runs rungs on tensor cores. */
@@ -53,7 +61,7 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
   }
 
   private LadderRun shape() {
-    return new LadderRun(m, n, k, model);
+    return new LadderRun(m, n, k, dtype, model);
   }
 
   private <R> List<RungReport> run(

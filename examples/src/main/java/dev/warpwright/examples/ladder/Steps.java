@@ -1,7 +1,9 @@
 package dev.warpwright.examples.ladder;
 
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
@@ -10,7 +12,31 @@ import java.util.List;
 
 /** Steps that several rungs take in the same way. */
 final class Steps {
+  private static final long ACCESS_BYTES = 16;
+
   private Steps() {}
+
+  /** What is multiplied. */
+  static DType dtype(PrimFunc matmul) {
+    return matmul.buffers().getFirst().dtype();
+  }
+
+  /** Elements of one access of 16 bytes: 4 in f32, 2 in f64. */
+  static long lanes(Schedule s) {
+    return ACCESS_BYTES / dtype(s.func()).bytes();
+  }
+
+  /** Makes accesses of 16 bytes of a loop over neighbours. */
+  static void vectorize(Schedule s, LoopRef neighbours) {
+    long lanes = lanes(s);
+    if (s.extent(neighbours).orElse(0) == lanes) {
+      s.vectorize(neighbours);
+      return;
+    }
+    Halves accesses = s.split(neighbours, lanes);
+    s.unroll(accesses.outer());
+    s.vectorize(accesses.inner());
+  }
 
   /** The sum in registers, its operands in shared memory, everything in whole tiles. */
   record Blocks(BlockRef product, BlockRef result, BlockRef a, BlockRef b) {

@@ -37,7 +37,7 @@ final class Vectorized implements Rung {
     BlockRef row = s.cacheRead(s.buffer("B_shared"), Scope.LOCAL, blocks.product());
     Tile tile = Tile.of(s, blocks.result(), square.m(), square.n());
     s.computeAt(blocks.product(), tile.blockJ());
-    s.vectorize(square.bind(s, tile.i(), tile.j()).getLast());
+    Steps.vectorize(s, square.bind(s, tile.i(), tile.j()).getLast());
 
     List<LoopRef> loops = s.loops(blocks.product());
     Halves k = s.split(loops.get(4), square.k());
@@ -48,14 +48,14 @@ final class Vectorized implements Rung {
     s.unroll(own.getLast());
     s.computeAt(column, k.inner());
     s.computeAt(row, k.inner());
-    ThreadLoops.vectors(s, column, Square.RUN);
-    ThreadLoops.vectors(s, row, Square.RUN);
+    ThreadLoops.vectors(s, column, Steps.lanes(s));
+    ThreadLoops.vectors(s, row, Steps.lanes(s));
 
     s.computeAt(blocks.a(), k.outer());
     s.computeAt(blocks.b(), k.outer());
     ThreadLoops.together(
-        s, s.loops(blocks.a()).subList(3, 5).reversed(), square.threads(), Square.RUN);
-    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), square.threads(), Square.RUN);
+        s, s.loops(blocks.a()).subList(3, 5).reversed(), square.threads(), Steps.lanes(s));
+    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), square.threads(), Steps.lanes(s));
     tile.bind(s);
     s.compactAll();
     s.decomposeReduction(blocks.product(), k.outer());

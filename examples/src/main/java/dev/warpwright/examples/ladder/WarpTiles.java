@@ -6,6 +6,7 @@ import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
@@ -15,6 +16,9 @@ import java.util.List;
 /** Each warp computes a part of the tile of its own, its lanes elements in groups of four. */
 final class WarpTiles implements Rung {
   static final Tiling TILING = new Tiling(128, 128, 16, 32, 64, 4, 2);
+
+  /** Elements of 8 bytes take twice the registers, so an SM holds one block. */
+  private static final Tiling IN_F64 = new Tiling(128, 128, 16, 32, 64, 4, 1);
 
   @Override
   public String name() {
@@ -29,7 +33,7 @@ final class WarpTiles implements Rung {
   @Override
   public Schedule schedule(PrimFunc matmul) {
     Schedule s = new Schedule(matmul);
-    s.unroll(build(s, TILING).inner());
+    s.unroll(build(s, Steps.dtype(matmul) == DType.F64 ? IN_F64 : TILING).inner());
     return s;
   }
 
@@ -41,7 +45,7 @@ final class WarpTiles implements Rung {
     BlockRef row = s.cacheRead(s.buffer("B_shared"), Scope.LOCAL, blocks.product());
     Tile tile = Tile.of(s, blocks.result(), tiling.m(), tiling.n());
     s.computeAt(blocks.product(), tile.blockJ());
-    s.vectorize(threads(s, tiling, tile.i(), tile.j()).getLast());
+    Steps.vectorize(s, threads(s, tiling, tile.i(), tile.j()).getLast());
 
     List<LoopRef> loops = s.loops(blocks.product());
     Halves k = s.split(loops.get(4), tiling.k());
@@ -51,14 +55,14 @@ final class WarpTiles implements Rung {
     s.unroll(own.getLast());
     for (BlockRef fragment : List.of(column, row)) {
       s.computeAt(fragment, k.inner());
-      ThreadLoops.vectors(s, fragment, Tiling.RUN);
+      ThreadLoops.vectors(s, fragment, Steps.lanes(s));
     }
 
     s.computeAt(blocks.a(), k.outer());
     s.computeAt(blocks.b(), k.outer());
     ThreadLoops.together(
-        s, s.loops(blocks.a()).subList(3, 5).reversed(), tiling.threads(), Tiling.RUN);
-    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), tiling.threads(), Tiling.RUN);
+        s, s.loops(blocks.a()).subList(3, 5).reversed(), tiling.threads(), Steps.lanes(s));
+    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), tiling.threads(), Steps.lanes(s));
     tile.bind(s);
     s.compactAll();
     s.storageAlign(s.buffer("A_shared"), 0, 32, 4);

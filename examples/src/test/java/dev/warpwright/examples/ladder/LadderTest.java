@@ -11,6 +11,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.testing.StructuralEquality;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -72,6 +74,41 @@ final class LadderTest {
                                 rung.name() + " " + s[0] + "x" + s[1] + "x" + s[2],
                                 () -> check(Ladder.kernel(rung, s[0], s[1], s[2]), s))))
         .toList();
+  }
+
+  /** In f64 the same rungs, but for one that says why not; an odd shape, and one of whole tiles. */
+  @TestFactory
+  List<DynamicTest> computesTheProductInF64() {
+    return Ladder.RUNGS.stream()
+        .filter(rung -> rung.whyNot(DType.F64) == null)
+        .flatMap(
+            rung ->
+                Stream.of(new long[] {33, 70, 19}, new long[] {128, 128, 16})
+                    .map(
+                        s ->
+                            DynamicTest.dynamicTest(
+                                rung.name() + " " + s[0] + "x" + s[1] + "x" + s[2],
+                                () -> checkF64(rung, s))))
+        .toList();
+  }
+
+  private static void checkF64(Rung rung, long[] s) {
+    PrimFunc matmul = Ladder.matmul(DType.F64, s[0], s[1], s[2]);
+    Arguments want = Arguments.random(matmul.params(), SEED);
+    Interpreter.of(matmul, Options.EXACT).run(want);
+    Kernel kernel = Ladder.kernel(rung, DType.F64, s[0], s[1], s[2]);
+    Verifier.require(kernel);
+    Arguments got = Arguments.random(kernel.params(), SEED);
+    new GridInterpreter(kernel, GridOptions.DEFAULT).run(got);
+    assertThat(got.get("C").sameBits(want.get("C"))).as("seed %d", SEED).isTrue();
+  }
+
+  @Test
+  void aRungThatDoesNotExistInF64SaysWhy() {
+    List<Rung> missing =
+        Ladder.RUNGS.stream().filter(rung -> rung.whyNot(DType.F64) != null).toList();
+    assertThat(missing).extracting(Rung::name).containsExactly("async-copies");
+    assertThat(missing.getFirst().whyNot(DType.F32)).isNull();
   }
 
   private static void check(Kernel kernel, long[] shape) {

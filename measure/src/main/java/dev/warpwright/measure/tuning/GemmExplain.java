@@ -1,5 +1,6 @@
 package dev.warpwright.measure.tuning;
 
+import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.space.Variants;
 import dev.warpwright.families.space.Variants.Variant;
@@ -13,10 +14,12 @@ import dev.warpwright.target.DeviceModel;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -27,6 +30,12 @@ import org.jspecify.annotations.Nullable;
  * changed, one at a time, and what comes of it is measured, or predicted where there is no GPU.
  */
 public final class GemmExplain {
+  /** Families that multiply by tensor cores. */
+  private static final Set<String> ON_TENSOR_CORES = Set.of("wgmma", "mma");
+
+  /** The space of single threads is small. */
+  private static final int MOST_PLAIN = 1000;
+
   private final GemmWorkload workload;
   private final DeviceModel model;
   private final String device;
@@ -58,7 +67,8 @@ public final class GemmExplain {
       throws InterruptedException {
     Candidate kernel = winner.candidate();
     Space space = GemmSpace.of(workload, model.target(), model.sms(), kernel.point());
-    List<Variant> variants = Variants.of(space, kernel);
+    List<Variant> variants = new ArrayList<>(Variants.of(space, kernel));
+    cudaCores(kernel).ifPresent(variants::addFirst);
     progress.accept(
         String.format(
             Locale.ROOT,
@@ -107,6 +117,26 @@ public final class GemmExplain {
             facts.of(kernel),
             best.failure()),
         rows);
+  }
+
+  /**
+   * Where tensor cores multiply: the best kernel of multiply-adds by single threads, as its model
+   * sees it. Of few rows memory may be the limit, whatever multiplies.
+   */
+  private Optional<Variant> cudaCores(Candidate winner) {
+    String sketch = String.valueOf(winner.point().option(Space.SKETCH));
+    if (!ON_TENSOR_CORES.contains(sketch)
+        || !PlainSketch.FAMILY.supports(workload, model.target())) {
+      return Optional.empty();
+    }
+    GemmWorkload along = workload.withVectorsAlongK();
+    Space plain = new Space(List.of(new PlainSketch(along, model.target(), model.sms())));
+    List<Candidate> all = new ArrayList<>();
+    plain.enumerate(
+        MOST_PLAIN, drawn -> Optional.ofNullable(drawn.candidate()).ifPresent(all::add));
+    return all.stream()
+        .min(Comparator.comparingDouble(candidate -> candidate.features().predictedUs()))
+        .map(best -> new Variant(Space.SKETCH, sketch, PlainSketch.NAME, Map.of(), best, null));
   }
 
   /** A time, or why there is none. */

@@ -14,6 +14,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -9,6 +9,7 @@ import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.record.FailureReason;
+import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -10,6 +10,7 @@ import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.ProgramFacts;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

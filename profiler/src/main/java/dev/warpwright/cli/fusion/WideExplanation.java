@@ -27,6 +27,7 @@ import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

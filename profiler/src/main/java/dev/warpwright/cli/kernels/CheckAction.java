@@ -106,7 +106,8 @@ public final class CheckAction implements Action<CheckRequest> {
     return Figure.expected(report.expected().prediction());
   }
 
-  static Json json(Finding finding) {
+  /** A finding for scripts. */
+  public static Json json(Finding finding) {
     return Json.object()
         .with("kernel", finding.kernel())
         .with("kind", finding.kind().text())

@@ -149,6 +149,40 @@ public final class CheckCommand extends Command {
       description = "Of a model: on so many simulated GPUs, as for 'run'.")
   String gpus = "1";
 
+  @Option(
+      names = "--input",
+      paramLabel = "[NAME=]FILE.npy",
+      description =
+          "What a buffer of a kernel in text holds; without NAME, the buffer that is called like the"
+              + " file, or the next one.")
+  List<String> inputs = List.of();
+
+  @Option(
+      names = "--print",
+      paramLabel = "NAME",
+      split = ",",
+      description = "Show what the buffer holds afterwards; several with commas.")
+  List<String> prints = List.of();
+
+  @Option(
+      names = "--schedule",
+      paramLabel = "STEPS",
+      description = "Schedule the file's function first, as 'kernel' does.")
+  @Nullable Path schedule;
+
+  @Option(
+      names = "--steps",
+      paramLabel = "FIRST-LAST",
+      description = "Show step by step what these threads of a block hold, as 0-7.")
+  @Nullable String steps;
+
+  @Option(
+      names = "--block",
+      paramLabel = "X,Y,Z",
+      split = ",",
+      description = "With --steps: the block whose threads are shown; default: 0.")
+  List<Long> block = List.of(0L);
+
   public CheckCommand(Action<CheckRequest> action) {
     this.action = action;
   }
@@ -203,7 +237,8 @@ public final class CheckCommand extends Command {
             gpu,
             random,
             attention,
-            ParallelRequest.parse(gpus)),
+            ParallelRequest.parse(gpus),
+            new OwnData(inputs, prints, schedule, steps, block)),
         progress);
   }
 

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param network of random weights, which stands in the file's place; null for a file
  * @param attention which stands in the file's place; null for a file
  * @param gpus that share a model; null for one
+ * @param own data to run one's own kernel on, and what to show
  */
 public record CheckRequest(
     Path file,
@@ -48,7 +49,8 @@ public record CheckRequest(
     boolean gpu,
     @Nullable NetworkTask network,
     @Nullable AttentionTask attention,
-    @Nullable ParallelRequest gpus) {
+    @Nullable ParallelRequest gpus,
+    OwnData own) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

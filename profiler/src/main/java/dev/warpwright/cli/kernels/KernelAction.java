@@ -15,7 +15,11 @@ import java.util.List;
 public final class KernelAction implements Action<KernelRequest> {
   @Override
   public Report perform(KernelRequest request, Progress progress) {
-    KernelFile file = KernelFile.read(request.file());
+    return perform(request, KernelFile.read(request.file()), progress);
+  }
+
+  /** The same with what was read, or was made of it. */
+  public Report perform(KernelRequest request, KernelFile file, Progress progress) {
     List<String> problems = file.problems();
     if (!problems.isEmpty()) {
       return new Report(
@@ -33,7 +37,7 @@ public final class KernelAction implements Action<KernelRequest> {
               json(request, file)
                   .with("problems", Json.array(List.<String>of(), Json::of))
                   .with("verified", true));
-      case PRINT -> text(request, file, file.text());
+      case PRINT, LOWER -> text(request, file, file.text());
       case CUDA ->
           text(
               request,
@@ -53,7 +57,7 @@ public final class KernelAction implements Action<KernelRequest> {
   }
 
   /** Text for a file, or for standard output. */
-  private static Report text(KernelRequest request, KernelFile file, String text) {
+  public static Report text(KernelRequest request, KernelFile file, String text) {
     if (request.out() == null) {
       return new Report(true, text.stripTrailing(), json(request, file).with("text", text));
     }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
@@ -26,9 +27,11 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "kernel",
     description =
-        "Parse and verify Kernel text; then print, compile, simulate or run it if asked to.")
+        "Parse and verify a program in text, a kernel or a function, which --schedule makes one; then"
+            + " print, compile, simulate or run it if asked to.")
 public final class KernelCommand extends Command {
   private static final int ROUNDS = 9;
+  private static final Set<Task> WRITING = Set.of(Task.PRINT, Task.LOWER, Task.CUDA, Task.COMPILE);
   private static final Pattern ASSIGNMENT = Pattern.compile("(\\w+)=(\\d{1,18})");
   private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
 
@@ -39,6 +42,9 @@ public final class KernelCommand extends Command {
 
     @Option(names = "--cuda", description = "Print CUDA C++.")
     boolean cuda;
+
+    @Option(names = "--lower", description = "Print the kernel that a function becomes.")
+    boolean lower;
 
     @Option(names = "--compile", description = "Compile for the target.")
     boolean compile;
@@ -61,6 +67,8 @@ public final class KernelCommand extends Command {
         return Task.PRINT;
       } else if (cuda) {
         return Task.CUDA;
+      } else if (lower) {
+        return Task.LOWER;
       } else if (compile) {
         return Task.COMPILE;
       } else if (simulate) {
@@ -75,7 +83,7 @@ public final class KernelCommand extends Command {
 
   private final Action<KernelRequest> action;
 
-  @Parameters(index = "0", paramLabel = "FILE", description = "The file of Kernel text.")
+  @Parameters(index = "0", paramLabel = "FILE", description = "The file of a program in text.")
   Path file = Path.of("");
 
   @Parameters(
@@ -95,9 +103,17 @@ public final class KernelCommand extends Command {
   TargetName target = TargetName.AUTO;
 
   @Option(
+      names = "--schedule",
+      paramLabel = "STEPS",
+      description =
+          "Schedule the file's function first, by steps in text or a trace in JSON; what is run is"
+              + " compared with the function as it was.")
+  @Nullable Path schedule;
+
+  @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "Write there what --print, --cuda or --compile make.")
+      description = "Write there what --print, --lower, --cuda or --compile make.")
   @Nullable Path out;
 
   @Option(
@@ -143,9 +159,9 @@ public final class KernelCommand extends Command {
     if (batch != null) {
       NetworkOptions.checkRows(batch);
     }
-    boolean writes = task == Task.PRINT || task == Task.CUDA || task == Task.COMPILE;
-    if (out != null && !writes) {
-      throw new UserError("--out " + out + ": only --print, --cuda and --compile write a file");
+    if (out != null && !WRITING.contains(task)) {
+      throw new UserError(
+          "--out " + out + ": only --print, --lower, --cuda and --compile write a file");
     }
     if (repeats != null && (task != Task.BENCH || repeats < 1)) {
       throw new UserError("--repeat-check " + repeats + ": needs --bench and a positive number");
@@ -165,7 +181,8 @@ public final class KernelCommand extends Command {
             scalars,
             attributes,
             seed == null ? ThreadLocalRandom.current().nextLong() : seed,
-            new Timing(rounds == null ? ROUNDS : rounds, repeats == null ? 0 : repeats)),
+            new Timing(rounds == null ? ROUNDS : rounds, repeats == null ? 0 : repeats),
+            schedule),
         progress);
   }
 

@@ -35,7 +35,7 @@ import java.util.Map;
  * Runs one kernel in text on random data, and compares all its arrays afterwards with those of the
  * interpreter: a host kernel on the JVM, a grid kernel on the GPU.
  */
-final class KernelExecution {
+public final class KernelExecution {
   private KernelExecution() {}
 
   static Report report(KernelRequest request, KernelFile file) {
@@ -142,6 +142,12 @@ final class KernelExecution {
       throw new UserError(
           "--target " + request.target().text() + ": a host kernel runs on the CPU only");
     }
+    runOnHost(kernel, arguments, scalars);
+    return "CPU";
+  }
+
+  /** Runs a host kernel as bytecode; its arrays hold afterwards what it left in them. */
+  public static void runOnHost(Kernel kernel, Arguments arguments, Map<String, Long> scalars) {
     Object[] arrays =
         kernel.buffers().stream().map(buffer -> array(arguments.get(buffer))).toArray();
     long[] values = scalars.values().stream().mapToLong(Long::longValue).toArray();
@@ -154,7 +160,6 @@ final class KernelExecution {
     for (int i = 0; i < arrays.length; i++) {
       arguments.get(kernel.buffers().get(i)).segment().copyFrom(segment(arrays[i]));
     }
-    return "CPU";
   }
 
   /** The elements as a Java array. */

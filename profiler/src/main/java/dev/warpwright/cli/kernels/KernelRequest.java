@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param attributes of the kernels that get another value, by name
  * @param seed the seed of the random data
  * @param timing how {@link Task#BENCH} measures
+ * @param schedule the file of steps by which a function is scheduled first; null for none
  */
 public record KernelRequest(
     Path file,
@@ -29,10 +30,17 @@ public record KernelRequest(
     Map<String, Long> values,
     Map<String, String> attributes,
     long seed,
-    Timing timing) {
+    Timing timing,
+    @Nullable Path schedule) {
   public KernelRequest {
     values = Map.copyOf(values);
     attributes = Map.copyOf(attributes);
+  }
+
+  /** The same of a program whose scalars are constants by now. */
+  public KernelRequest withoutValues() {
+    return new KernelRequest(
+        file, task, target, out, OptionalInt.empty(), Map.of(), attributes, seed, timing, schedule);
   }
 
   /**
@@ -51,6 +59,8 @@ public record KernelRequest(
     PRINT,
     /** Print CUDA C++. */
     CUDA,
+    /** Print the kernel that a function becomes. */
+    LOWER,
     /** Compile for the target. */
     COMPILE,
     /** Run in the simulator under its sanitizers, on random data. */

@@ -60,7 +60,11 @@ import picocli.CommandLine.Parameters;
       "",
       "Of attention: B, entries; HQ, HKV, heads; D, of a head; T, tokens; S, keys; causal, page,"
           + " dtype; t (24). rows, keys, splits, threads, stages: the only values to try, as"
-          + " stages=2,3."
+          + " stages=2,3.",
+      "",
+      "Of FILE.ir, one's own function: values of its scalars, t (64), seconds (120), seed; tiles,"
+          + " threads, vectors, unrolling, shared memory are searched, on the GPU here or, without"
+          + " one, by prediction."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
@@ -74,13 +78,14 @@ public final class TuneCommand extends Command {
 
   private final Action<TuneRequest> action;
   private final Action<NetworkTuneRequest> networks;
+  private final Action<FunctionTuneRequest> functions;
   private final Supplier<JobFolder> jobs;
 
   @Parameters(
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn, attention or a model's file.")
+      description = "gemm, mlp, ffn, attention, a model's file or FILE.ir, one's own function.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -143,14 +148,21 @@ public final class TuneCommand extends Command {
   Map<String, String> settings = Map.of();
 
   public TuneCommand(
-      Action<TuneRequest> action, Action<NetworkTuneRequest> networks, Supplier<JobFolder> jobs) {
+      Action<TuneRequest> action,
+      Action<NetworkTuneRequest> networks,
+      Action<FunctionTuneRequest> functions,
+      Supplier<JobFolder> jobs) {
     this.action = action;
     this.networks = networks;
+    this.functions = functions;
     this.jobs = jobs;
   }
 
   @Override
   public Report perform(Progress progress) {
+    if (what.endsWith(".ir")) {
+      return functions.perform(function(), progress);
+    }
     TuneRequest.Together together = together();
     List<TuneRequest.Search> searches = new ArrayList<>();
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
@@ -198,6 +210,19 @@ public final class TuneCommand extends Command {
       reports.add(action.perform(request, progress));
     }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  /** What the options say of one's own function. */
+  private FunctionTuneRequest function() {
+    if (file != null || database != null || arch != null || fleet != null || detach) {
+      throw new UserError(what + ": a function takes t=, seconds=, seed=, its scalars and --out");
+    }
+    KeyValues values = new KeyValues(arguments);
+    int trials = (int) values.number("t", 1, 1_000_000, 64);
+    double limit = values.seconds("seconds", 120);
+    long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
+    return new FunctionTuneRequest(
+        Path.of(what), values.otherNumbers(), trials, limit, seed, folder);
   }
 
   /** What the options say of all tasks together. */

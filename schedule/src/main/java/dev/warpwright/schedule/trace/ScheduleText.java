@@ -12,12 +12,23 @@ public final class ScheduleText {
     StringBuilder text = new StringBuilder();
     for (Instruction step : trace.instructions()) {
       List<String> arguments = new ArrayList<>(step.inputs());
-      step.attrs().forEach((key, value) -> arguments.add(key + " = " + value));
+      step.attrs().forEach((key, value) -> arguments.add(key + " = " + written(key, value)));
       if (!step.outputs().isEmpty()) {
         text.append(String.join(", ", step.outputs())).append(" = ");
       }
       text.append(step.op()).append('(').append(String.join(", ", arguments)).append(")\n");
     }
     return text.toString();
+  }
+
+  /** In quotes where it could be taken for something else: a number, or another argument. */
+  private static String written(String key, Object value) {
+    String text = value.toString();
+    boolean plain =
+        value instanceof Long
+            || !(key.equals("value") && text.matches("-?\\d+"))
+                && !text.contains("=")
+                && text.equals(text.strip());
+    return plain ? text : '"' + text + '"';
   }
 }

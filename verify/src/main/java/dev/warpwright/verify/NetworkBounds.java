@@ -1,4 +1,4 @@
-package dev.warpwright.cli.fusion;
+package dev.warpwright.verify;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param specials operations of special-function units
  * @param bytesUs not a number where the device is not known, as the others
  */
-record NetworkBounds(
+public record NetworkBounds(
     double flops,
     double bytes,
     double specials,
@@ -61,7 +61,7 @@ record NetworkBounds(
    *
    * @param device null if nothing is known of it
    */
-  static NetworkBounds of(
+  public static NetworkBounds of(
       Graph graph, Precision precision, int rows, @Nullable DeviceModel device) {
     double flops = 0;
     double specials = 0;
@@ -128,22 +128,22 @@ record NetworkBounds(
   }
 
   /** The longest of them. */
-  double micros() {
+  public double micros() {
     return Math.max(bytesUs, Math.max(productsUs, specialUs));
   }
 
-  boolean isKnown() {
+  public boolean isKnown() {
     return !Double.isNaN(micros());
   }
 
   /** Which it is. */
-  String by() {
+  public String by() {
     double longest = micros();
     return longest == bytesUs ? "bytes" : longest == productsUs ? "products" : "special functions";
   }
 
   /** As {@code bound 59.9 us (bytes 59.9, products 34.8, special functions 0.0)}. */
-  String text() {
+  public String text() {
     return isKnown()
         ? String.format(
             Locale.ROOT,
