@@ -50,7 +50,9 @@ import picocli.CommandLine.Parameters;
           + " grid:",
       "               what a tile of Y waits for",
       "seconds=300    that Nsight Compute may take to count; seed=1",
-      "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
+      "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200; with"
+          + " N2=",
+      "               also model: predicted alone, waiting included, wait=tile, too",
       ""
     })
 public final class OrderCommand extends Command {

@@ -93,9 +93,9 @@ final class ViewsPageTest extends PageTest {
                     () => {
                       const style = getComputedStyle(document.documentElement);
                       const of = name => style.getPropertyValue(name).trim();
-                      const said = ['--accent', '--load', '--wrong'].map(of);
+                      const said = ['--accent', '--load', '--wrong', '--wait', '--second'].map(of);
                       const lines = Array.from({length: 8}, (_, i) => of(`--s${i + 1}`));
-                      return lines.filter((c, i) => said.includes(c) || lines.indexOf(c) !== i);
+                      return [...lines, ...said].filter((c, i, all) => all.indexOf(c) !== i);
                     }
                     """))
         .isEmpty();

@@ -25,7 +25,7 @@ import java.util.Optional;
  */
 public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun run) {
   /** More tiles than this are not played while a plan is made. */
-  private static final int MOST_TILES = 1 << 16;
+  private static final int MOST_TILES = 1 << 14;
 
   /**
    * The orders that there are kernels of, the fastest first; none where the GEMMs are no such block
