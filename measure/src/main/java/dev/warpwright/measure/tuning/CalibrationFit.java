@@ -1,4 +1,4 @@
-package dev.warpwright.cli.tuning;
+package dev.warpwright.measure.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * Measurements count the more the nearer they are to the fastest of their GEMM: a model is asked
  * which candidates are fast.
  */
-final class CalibrationFit {
+public final class CalibrationFit {
   /** Fewer measurements say little about tens of numbers. */
   private static final int LEAST = 50;
 
@@ -54,7 +54,7 @@ final class CalibrationFit {
    * @param before the deviation of the logarithms of measured by predicted times
    * @param after the same by the new numbers
    */
-  record Result(Calibration calibration, int measurements, double before, double after) {}
+  public record Result(Calibration calibration, int measurements, double before, double after) {}
 
   private CalibrationFit(String model, List<Sample> samples) {
     this.model = model;
@@ -68,7 +68,7 @@ final class CalibrationFit {
    * @param records of any devices and families
    * @throws UserError if the model has no numbers, or too few records are of it and the device
    */
-  static Result fit(String model, DeviceModel device, List<TuningRecord> records) {
+  public static Result fit(String model, DeviceModel device, List<TuningRecord> records) {
     Calibration start = Calibration.of(device).fitted(device);
     if (start.names(model).isEmpty()) {
       throw new UserError("--model " + model + ": it is wgmma, mma or simt");
