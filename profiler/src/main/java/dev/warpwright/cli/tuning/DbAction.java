@@ -8,7 +8,7 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.tuned.CalibrationFit;
+import dev.warpwright.measure.tuning.CalibrationFit;
 import dev.warpwright.space.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;

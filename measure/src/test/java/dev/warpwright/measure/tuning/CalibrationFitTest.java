@@ -1,4 +1,4 @@
-package dev.warpwright.families.tuned;
+package dev.warpwright.measure.tuning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

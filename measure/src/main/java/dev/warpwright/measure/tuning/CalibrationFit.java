@@ -1,4 +1,4 @@
-package dev.warpwright.families.tuned;
+package dev.warpwright.measure.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
