@@ -56,7 +56,7 @@ public final class ParallelExecutable implements AutoCloseable {
   /**
    * Runs once, for verification: outputs are poisoned first.
    *
-   * @param inputs [rows, features] each, in the graph's order, of those that the program reads
+   * @param inputs [rows, features] each, in the graph's order
    * @return the outputs of the graph, [rows, features] each
    */
   public List<float[]> run(List<float[]> inputs) {

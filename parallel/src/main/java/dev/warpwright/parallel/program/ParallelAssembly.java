@@ -10,6 +10,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.verify.Problem;
 import dev.warpwright.ir.verify.Verifier;
@@ -87,9 +88,16 @@ final class ParallelAssembly {
     return program;
   }
 
-  /** Inputs that no piece reads have no buffer. */
+  /** Of all inputs of the graph, though no piece may read some. */
   List<Buffer> inputs() {
-    return graph.inputs().stream().filter(ofValues::containsKey).map(ofValues::get).toList();
+    return graph.inputs().stream()
+        .map(input -> ofValues.computeIfAbsent(input, this::unread))
+        .toList();
+  }
+
+  private Buffer unread(Value input) {
+    return Buffer.of(
+        input.name(), input.dtype(), Scope.GLOBAL, (long) parts * partRows, input.features());
   }
 
   List<Buffer> outputs() {

@@ -50,7 +50,7 @@ public final class ParallelSimulation {
   /**
    * Runs.
    *
-   * @param inputs [rows, features] each, in the graph's order, of those that the program reads
+   * @param inputs [rows, features] each, in the graph's order
    */
   public Result run(List<float[]> inputs) {
     List<Arguments> devices = new ArrayList<>();

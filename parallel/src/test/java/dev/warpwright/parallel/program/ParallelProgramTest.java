@@ -174,6 +174,17 @@ class ParallelProgramTest {
   }
 
   @Test
+  void anInputThatNothingReadsStaysOne() {
+    Graph ffn = new RandomFfn(24, 48, false, Activation.GELU, true).graph(DType.F32, 4);
+    Value unread = new Value("unread", DType.F32, 5, List.of(new Dim.Symbolic("rows")));
+    Graph graph =
+        new Graph("two", List.of(unread, ffn.inputs().getFirst()), ffn.outputs(), ffn.nodes());
+    ParallelProgram parallel = compiler(graph, Precision.F32, 2).tensor(6, 1);
+    assertThat(parallel.inputs()).hasSize(2);
+    verify(parallel, "unread");
+  }
+
+  @Test
   void fewerRowsThanDevicesLeaveSomeWithout() {
     Graph graph = mlp(Precision.F32, List.of(16, 24, 12), "relu", 5);
     ParallelProgram parallel = compiler(graph, Precision.F32, 4).data(5);
