@@ -46,7 +46,7 @@ class FamilySamplesTest {
         case CheckSubject.OfKernel(Kernel kernel) -> kernels.add(kernel);
         case CheckSubject.OfProgram(var program, _, _) -> kernels.addAll(program.kernels());
         case CheckSubject.OfAttention attention -> kernels.addAll(attention.program().kernels());
-        case CheckSubject.OfFunction _, CheckSubject.OfNetwork _ ->
+        case CheckSubject.OfFunction _, CheckSubject.OfNetwork _, CheckSubject.OfParallel _ ->
             throw new AssertionError(sample);
       }
     }

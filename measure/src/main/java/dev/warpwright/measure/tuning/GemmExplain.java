@@ -8,6 +8,7 @@ import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.tuning.Explanation.Facts;
 import dev.warpwright.measure.tuning.Explanation.Row;
 import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.DeviceModel;
@@ -15,6 +16,7 @@ import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -136,7 +138,32 @@ public final class GemmExplain {
         MOST_PLAIN, drawn -> Optional.ofNullable(drawn.candidate()).ifPresent(all::add));
     return all.stream()
         .min(Comparator.comparingDouble(candidate -> candidate.features().predictedUs()))
-        .map(best -> new Variant(Space.SKETCH, sketch, PlainSketch.NAME, Map.of(), best, null));
+        .map(
+            best ->
+                new Variant(
+                    Space.SKETCH,
+                    sketch,
+                    PlainSketch.NAME,
+                    besides(winner.point(), best.point()),
+                    best,
+                    null));
+  }
+
+  /** What one point decides and the other does not, or otherwise; empty where it is not asked. */
+  private static Map<String, String> besides(Point from, Point to) {
+    Map<String, String> besides = new LinkedHashMap<>();
+    for (Point.Choice choice : to.choices()) {
+      if (!choice.name().equals(Space.SKETCH)
+          && !choice.option().equals(from.option(choice.name()))) {
+        besides.put(choice.name(), choice.option());
+      }
+    }
+    for (Point.Choice choice : from.choices()) {
+      if (to.option(choice.name()) == null) {
+        besides.put(choice.name(), "");
+      }
+    }
+    return besides;
   }
 
   /** A time, or why there is none. */

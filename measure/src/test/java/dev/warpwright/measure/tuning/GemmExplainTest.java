@@ -17,22 +17,26 @@ import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class GemmExplainTest {
   private static final DeviceModel H200 = DeviceCatalogue.find("H200 SXM").orElseThrow();
   private static final GemmWorkload PRODUCT = GemmWorkload.nt(512, 512, 256, DType.BF16);
 
-  /** Fails what is not persistent, is slower the fewer stages there are. */
+  /** Fails what is not persistent, is slower the fewer stages there are; by single threads most. */
   private static final class Fake implements Measurer {
     @Override
     public CompletableFuture<Trial> measure(Candidate candidate) {
       Outcome outcome =
           "no".equals(candidate.point().option("persistent"))
               ? new Outcome.Failed(FailureReason.SPILL, "8 bytes")
-              : new Outcome.Measured(
-                  20.0 / Integer.parseInt(candidate.point().option("stages")), 0, 0, 0, 0);
+              : new Outcome.Measured(micros(candidate.point().option("stages")), 0, 0, 0, 0);
       return CompletableFuture.completedFuture(new Trial(candidate, "", outcome));
+    }
+
+    private static double micros(@Nullable String stages) {
+      return stages == null ? 80 : 20.0 / Integer.parseInt(stages);
     }
 
     @Override
@@ -63,6 +67,11 @@ final class GemmExplainTest {
     assertThat(told.winner().timeUs()).isEqualTo(4.0);
     assertThat(told.winner().ratio()).isEqualTo(1.0);
     assertThat(told.rows()).extracting(Explanation.Row::decision).contains("stages", "persistent");
+    Explanation.Row cudaCores = told.rows().getFirst();
+    assertThat(cudaCores.decision()).isEqualTo("sketch");
+    assertThat(cudaCores.to()).isEqualTo("plain");
+    assertThat(cudaCores.timeUs()).isEqualTo(80.0);
+    assertThat(cudaCores.ratio()).isEqualTo(20.0);
     for (Explanation.Row row : told.rows()) {
       assertThat(row.from()).isEqualTo(point.option(row.decision())).isNotEqualTo(row.to());
       if (!row.point().isEmpty()) {
