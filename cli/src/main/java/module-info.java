@@ -23,18 +23,14 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.parallel;
   requires transitive dev.warpwright.export;
   requires transitive dev.warpwright.examples;
-  requires transitive dev.warpwright.explorer;
   requires transitive dev.warpwright.profiler;
+  requires transitive dev.warpwright.explorer;
 
   exports dev.warpwright.cli;
 
   opens dev.warpwright.cli.accept to
       info.picocli;
-  opens dev.warpwright.cli.explore to
-      info.picocli;
   opens dev.warpwright.cli.ladder to
-      info.picocli;
-  opens dev.warpwright.cli.orders to
       info.picocli;
   opens dev.warpwright.cli.run to
       info.picocli;

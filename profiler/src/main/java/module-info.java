@@ -31,7 +31,6 @@ module dev.warpwright.profiler {
   exports dev.warpwright.cli.attention;
   exports dev.warpwright.cli.command;
   exports dev.warpwright.cli.devices;
-  exports dev.warpwright.cli.fusion;
   exports dev.warpwright.cli.jobs;
   exports dev.warpwright.cli.kernels;
   exports dev.warpwright.cli.networks;

@@ -188,7 +188,6 @@ final class LayersTest {
                   "model",
                   "compiler",
                   "verify")),
-          entry("explorer", Set.of("base")),
           entry(
               "profiler",
               Set.of(
@@ -214,6 +213,26 @@ final class LayersTest {
                   "parallel",
                   "verify",
                   "examples")),
+          entry(
+              "explorer",
+              Set.of(
+                  "base",
+                  "ir",
+                  "text",
+                  "target",
+                  "workload",
+                  "schedule",
+                  "perf",
+                  "orders",
+                  "cuda",
+                  "interpreter",
+                  "sim",
+                  "runtime",
+                  "space",
+                  "families",
+                  "measure",
+                  "compiler",
+                  "profiler")),
           entry(
               "cli",
               Set.of(
