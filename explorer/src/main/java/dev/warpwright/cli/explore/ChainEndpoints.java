@@ -7,7 +7,6 @@ import dev.warpwright.cli.orders.ChainMeasureRequest;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.measure.orders.ChainKernels;
 import dev.warpwright.measure.orders.ChainMeasurer;
-import dev.warpwright.perf.grid.Dealing;
 import dev.warpwright.perf.grid.GridRun;
 import dev.warpwright.perf.grid.PersistentGrid;
 import dev.warpwright.perf.order.WorkItem;
@@ -28,13 +27,13 @@ final class ChainEndpoints {
   /** More than this are too many to be played in all orders while somebody waits. */
   private static final int MOST_PLAYED = 40_000;
 
-  private record Played(ChainMeasurer.Named order, PersistentGrid grid, GridRun run, double later) {
+  private record Played(ChainMeasurer.Named order, PersistentGrid grid, GridRun run) {
     static Played of(ChainMeasureRequest request, ChainMeasurer.Named order) {
       ChainMeasurer.Request what = request.what();
       WaitPolicy waits = what.waits().getFirst();
       PersistentGrid grid =
           ChainKernels.grid(what.workload(), what.tiling(), order.items(), waits, request.gpu());
-      return new Played(order, grid, grid.run(), grid.with(Dealing.DRAWN).run().timeUs());
+      return new Played(order, grid, grid.run());
     }
   }
 
@@ -81,7 +80,6 @@ final class ChainEndpoints {
     return Json.object()
         .with("order", played.order().name())
         .with("timeUs", run.timeUs())
-        .with("drawnLaterUs", played.later())
         .with("waiting", run.waiting())
         .with("idle", run.idle())
         .with("dramBytes", run.dramBytes())

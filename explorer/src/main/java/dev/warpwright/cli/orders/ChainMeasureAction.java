@@ -13,7 +13,6 @@ import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.Timeline;
-import dev.warpwright.perf.grid.Dealing;
 import dev.warpwright.perf.grid.GridRun;
 import dev.warpwright.perf.grid.PersistentGrid;
 import dev.warpwright.target.DeviceCatalogue;
@@ -109,7 +108,7 @@ final class ChainMeasureAction {
     try {
       PersistentGrid grid =
           ChainKernels.grid(what.workload(), what.tiling(), order.items(), waits, device);
-      return new Predicted(device, grid.run(), grid.with(Dealing.DRAWN).run());
+      return new Predicted(device, grid.run());
     } catch (UserError e) {
       if (m == null) {
         throw e;
@@ -118,18 +117,11 @@ final class ChainMeasureAction {
     }
   }
 
-  /**
-   * What is predicted.
-   *
-   * @param late the same kernel if blocks drew their next tile when one has ended
-   */
-  private record Predicted(DeviceModel device, GridRun run, GridRun late) {}
+  private record Predicted(DeviceModel device, GridRun run) {}
 
   /** An order, as far as it was measured, beside what is predicted of it. */
   private record Row(
       String order, WaitPolicy waits, @Nullable ChainMeasurement m, @Nullable Predicted p) {
-    private static final double WORTH_TELLING = 1.05;
-
     String line() {
       if (m != null && m.failure() != null) {
         return "WRONG: " + order + ": " + m.failure();
@@ -159,22 +151,9 @@ final class ChainMeasureAction {
 
     /** What is to be said of the prediction beside its figures. */
     List<String> notes() {
-      if (p == null) {
-        return List.of();
-      }
-      List<String> notes = new ArrayList<>();
-      String which = order + ", wait=" + waits.text() + ": ";
-      if (p.run().deadlock() != null) {
-        notes.add(which + "deadlock: " + p.run().deadlock());
-      } else if (p.run().timeUs() > WORTH_TELLING * p.late().timeUs()) {
-        notes.add(
-            which
-                + format(
-                    "blocks draw their next tile when one begins, so one that waits keeps it from"
-                        + " the others; drawn when one ends, it would be %s",
-                    AnalyzeAction.time(p.late().timeUs())));
-      }
-      return notes;
+      return p == null || p.run().deadlock() == null
+          ? List.of()
+          : List.of(order + ", wait=" + waits.text() + ": deadlock: " + p.run().deadlock());
     }
 
     Json json() {
@@ -212,7 +191,6 @@ final class ChainMeasureAction {
               Json.object()
                   .with("device", p.device().name())
                   .with("timeUs", p.run().timeUs())
-                  .with("drawnLaterUs", p.late().timeUs())
                   .with("waiting", p.run().waiting())
                   .with("stalled", p.run().stalled())
                   .with("idle", p.run().idle())

@@ -72,10 +72,10 @@ export function chainCard(asked, state, keep) {
     const best = Math.min(...all.filter(o => !o.deadlock).map(o => o.timeUs));
     said.textContent = `${answer.gpu}, ${answer.tile}, waiting for ${Object.fromEntries(WAITS)[answer.wait]}. Choose an order to see its blocks.`;
     replace(table, el('table', {},
-      el('caption', {}, 'Predicted, fitted to single GEMMs on an H200; three chained orders measured there were 2 to 8 % off'),
-      el('thead', {}, el('tr', {}, el('th', {}, 'order'), ['time', 'blocks wait', 'SMs idle', 'memory', 'L2 hits', 'drawn later'].map(t => el('th', {class: 'n'}, t)))),
+      el('caption', {}, 'Predicted, fitted to single GEMMs on an H200; three chained orders of kernels that drew their next tile ahead were measured there, 2 to 8 % off'),
+      el('thead', {}, el('tr', {}, el('th', {}, 'order'), ['time', 'blocks wait', 'SMs idle', 'memory', 'L2 hits'].map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, all.map(o => el('tr', {}, el('td', {}, el('button', {type: 'button', 'aria-pressed': String(o.order === answer.order), onclick: () => { order = o.order; load(); }}, o.order, o.timeUs === best && !o.deadlock ? ' ●' : '')),
-        o.deadlock ? el('td', {colspan: 6}, `deadlock: ${o.deadlock}`) : [times(o.timeUs), percent(o.waiting), percent(o.idle), sizes(o.dramBytes), percent(o.hitRate), times(o.drawnLaterUs)].map(t => el('td', {class: 'n'}, t)))))));
+        o.deadlock ? el('td', {colspan: 5}, `deadlock: ${o.deadlock}`) : [times(o.timeUs), percent(o.waiting), percent(o.idle), sizes(o.dramBytes), percent(o.hitRate)].map(t => el('td', {class: 'n'}, t)))))));
     replace(lines, el('h3', {}, `Blocks by SM, ${answer.order}`), answer.events.length ? timeline(answer) : el('p', {class: 'quiet'}, 'Too many tiles to draw.'));
   };
   const load = latestOnly(async current => {

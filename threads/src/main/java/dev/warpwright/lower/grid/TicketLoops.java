@@ -24,16 +24,18 @@ import org.jspecify.annotations.Nullable;
  * for ticket in n [tickets = 1] {      ticket[0] = draw
  *   let entry = order[ticket]          while ticket[0] < n {
  *   …                             →      let entry = order[ticket[0]]
- * }                                      next[0] = draw
- *                                        …
- *                                        ticket[0] = next[0]
+ * }                                      …
+ *                                        ticket[0] = draw
  *                                      }
  *                                      the last block to leave sets the counters to zero
  * }</pre>
  *
- * <p>A ticket is drawn while the item before it is done, for the answer takes as long as a short
- * item. Where all threads of a block take an item together, one of them draws, waits and signals,
- * and the barrier with which each item ends ({@link ItemBarriers}) hands the next ticket on. Why
+ * <p>A ticket is drawn when its block comes to the end of the item before, not ahead: who waits, or
+ * has a long item, would keep it from all others, who may wait for it. The answer still costs
+ * nobody time. The one thread of a role that starts copies is ahead of those who multiply by a
+ * ring. Where all threads of a block take an item together, one of them draws behind the last loop
+ * in which they meet, so that the answer comes while results are stored, and waits and signals for
+ * all; the barrier with which each item ends ({@link ItemBarriers}) hands the next ticket on. Why
  * nothing waits for ever stands at {@link WorkTickets}.
  */
 public final class TicketLoops {
@@ -113,34 +115,58 @@ public final class TicketLoops {
   private Stmt loop(Stmt.For f) {
     Buffer counters = WorkTickets.counters(func);
     Buffer ticket = Buffer.of("ticket", DType.I32, Scope.LOCAL, 1);
-    Buffer next = Buffer.of("next", DType.I32, Scope.LOCAL, 1);
     Expr now = new Expr.Load(ticket, ZERO);
-    Stmt ahead = one.apply(set(next, WorkTickets.draw(counters)));
-    Stmt begin = set(turn == null ? ticket : turn, WorkTickets.draw(counters));
-    Stmt again = set(ticket, new Expr.Load(turn == null ? next : turn, ZERO));
-    Stmt item = f.body();
-    if (turn != null) {
-      begin = Stmts.seq(one.apply(begin), barrier(), again);
-      item = handedOn(item, one.apply(set(turn, new Expr.Load(next, ZERO))));
-      // Whoever hands on the next ticket comes behind a barrier behind which all have read theirs.
-      ahead = barriers(item) < 2 ? Stmts.seq(ahead, barrier()) : ahead;
+    Expr draw = WorkTickets.draw(counters);
+    Stmt leave = one.apply(WorkTickets.leave(counters, number(blocks)));
+    Expr more = Exprs.lt(now, f.extent());
+    if (turn == null) {
+      Stmt again = set(ticket, draw);
+      Stmt body = Stmts.seq(new Stmt.Let(f.var(), now, f.body()), again);
+      return new Stmt.Alloc(ticket, Stmts.seq(again, new Stmt.While(more, body), leave));
     }
-    Stmt body = new Stmt.Let(f.var(), now, behindValues(item, ahead));
-    Stmt loop =
-        Stmts.alloc(
-            List.of(ticket, next),
-            Stmts.seq(
-                begin,
-                new Stmt.While(Exprs.lt(now, f.extent()), Stmts.seq(body, again)),
-                one.apply(WorkTickets.leave(counters, number(blocks)))));
-    return turn == null ? loop : new Stmt.Alloc(turn, loop);
+    Buffer next = Buffer.of("next", DType.I32, Scope.LOCAL, 1);
+    Stmt begin = Stmts.seq(one.apply(set(turn, draw)), barrier());
+    Stmt again = set(ticket, new Expr.Load(turn, ZERO));
+    Stmt item = handedOn(f.body(), one.apply(set(turn, new Expr.Load(next, ZERO))));
+    // Whoever hands on the next ticket comes behind a barrier behind which all have read theirs.
+    item = barriers(item) < 2 ? Stmts.seq(barrier(), item) : item;
+    Stmt body = new Stmt.Let(f.var(), now, behindLastLoop(item, one.apply(set(next, draw))));
+    return Stmts.alloc(
+        List.of(turn, ticket, next),
+        Stmts.seq(begin, again, new Stmt.While(more, Stmts.seq(body, again)), leave));
   }
 
-  /** The answer of a draw is not waited for by the loads that say what the item is. */
-  private static Stmt behindValues(Stmt s, Stmt draw) {
-    return s instanceof Stmt.Let(var v, Expr value, Stmt body)
-        ? new Stmt.Let(v, value, behindValues(body, draw))
-        : Stmts.seq(draw, s);
+  /** Draws once on each way: where all threads have met for the last time inside a loop. */
+  private static Stmt behindLastLoop(Stmt s, Stmt draw) {
+    return switch (s) {
+      case Stmt.Let(var v, Expr value, Stmt body) ->
+          new Stmt.Let(v, value, behindLastLoop(body, draw));
+      case Stmt.Alloc(Buffer buffer, Stmt body) ->
+          new Stmt.Alloc(buffer, behindLastLoop(body, draw));
+      case Stmt.If i when i.otherwise() != null && meetInLoops(s) ->
+          new Stmt.If(
+              i.condition(), behindLastLoop(i.then(), draw), behindLastLoop(i.otherwise(), draw));
+      case Stmt.Seq(List<Stmt> all) when meetInLoops(s) -> {
+        List<Stmt> result = new ArrayList<>(all);
+        int last = all.size() - 1;
+        while (!meetInLoops(all.get(last))) {
+          last--;
+        }
+        result.set(last, behindLastLoop(all.get(last), draw));
+        yield Stmts.seq(result);
+      }
+      default -> meetInLoops(s) ? Stmts.seq(s, draw) : Stmts.seq(draw, s);
+    };
+  }
+
+  private static boolean meetInLoops(Stmt s) {
+    return s instanceof Stmt.For f
+        ? meet(f.body())
+        : Stmts.children(s).stream().anyMatch(TicketLoops::meetInLoops);
+  }
+
+  private static boolean meet(Stmt s) {
+    return s.equals(barrier()) || Stmts.children(s).stream().anyMatch(TicketLoops::meet);
   }
 
   /** The next ticket is there for all behind the barrier with which an item ends. */
