@@ -93,7 +93,9 @@ public final class ExportAction implements Action<ExportRequest> {
     }
     if (targets.size() > 1) {
       throw new UserError(
-          "--target: several are for gemm, mlp, ffn and models; " + request.what() + " has one");
+          "--target: several are for gemm, mlp, ffn, layer and models; "
+              + request.what()
+              + " has one");
     }
     return text ? kernel(request, targets.getFirst()) : rung(request, targets.getFirst());
   }

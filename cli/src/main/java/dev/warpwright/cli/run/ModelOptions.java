@@ -86,7 +86,7 @@ final class ModelOptions {
                     ? "': "
                         + command
                         + " is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
-                    : "': for mlp, ffn and attention; '" + what + "' is a file"));
+                    : "': for mlp, ffn, layer and attention; '" + what + "' is a file"));
       }
       return request;
     }

@@ -80,7 +80,7 @@ final class RunNetworkTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "run SIREN/model.onnx rows=4|rows=4': for mlp, ffn and attention; '",
+        "run SIREN/model.onnx rows=4|rows=4': for mlp, ffn, layer and attention; '",
         "run widths=4,4 rows=2 colour=red|there is no 'colour'; known are rows, widths",
         "run mlp width=4,4 rows=2|no value for widths; is 'width' meant? give the inputs",
         "run mlp widths=4,4 rows=2 baes=1|there is no 'baes'; is 'bias' meant? known are rows, widths",

@@ -52,7 +52,8 @@ final class TuningCommandsTest {
     assertThat(run("plan", "ffn", "M=3", "D=32")).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("no value for H; give H=...");
     assertThat(run("plan", "model.onnx", "M=3")).isEqualTo(ExitCode.USAGE);
-    assertThat(err.toString(StandardCharsets.UTF_8)).contains("'M=3': for mlp, ffn and attention");
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("'M=3': for mlp, ffn, layer and attention");
   }
 
   /** Both GEMMs in one persistent kernel, in an order and with waits of one's choice. */

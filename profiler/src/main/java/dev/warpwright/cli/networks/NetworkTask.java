@@ -11,6 +11,7 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomDecoderLayer;
 import dev.warpwright.model.arch.RandomFfn;
 import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.graph.Graph;
@@ -26,13 +27,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A whole network to measure, to tune or to explain: {@code mlp}, a fully connected one with random
- * weights, {@code ffn}, a feed-forward block of a transformer with such, or a model's file.
+ * weights, {@code ffn}, a feed-forward block of a transformer with such, {@code layer}, a whole
+ * decoder layer in a step of decoding, or a model's file.
  *
- * @param what as it was asked for: {@code mlp}, {@code ffn} or a file
+ * @param what as it was asked for: {@code mlp}, {@code ffn}, {@code layer} or a file
  * @param words the arguments that make the same network again
  * @param arch the architecture of a file of weights without a graph; null for none
  * @param rows of a launch
@@ -70,22 +73,29 @@ public record NetworkTask(
   public static final String FFN_KEYS =
       "M, D (or K), H (or N), gated (or gate), act, bias, dtype, seed, order, wait";
 
+  /** The keys of a decoder layer. */
+  public static final String LAYER_KEYS = "rows (or M), HQ, HKV, D, H, S, dtype, seed";
+
   /** The keys of a model. */
   public static final String MODEL_KEYS = "rows, dtype, seed";
 
   private static final String MLP = "mlp";
   private static final String FFN = "ffn";
+  private static final String LAYER = "layer";
   private static final long MOST_ROWS = 1 << 22;
   private static final long MOST_WIDTH = 1 << 20;
   private static final long MOST_FFN = 1 << 16;
   private static final long MOST_LAYERS = 1000;
+  private static final long MOST_HEADS = 1024;
+  private static final long MOST_HEAD = 256;
+  private static final long MOST_KEYS = 1 << 20;
   private static final long DEFAULT_ROWS = 1 << 16;
   private static final long DEFAULT_SEED = 1;
 
   /** Blocks that a task still has. */
   private static final Map<Block, WeakReference<Graph>> BLOCKS = new HashMap<>();
 
-  private record Block(RandomFfn ffn, DType weights, long seed) {}
+  private record Block(Record block, DType weights, long seed) {}
 
   public NetworkTask {
     words = List.copyOf(words);
@@ -108,7 +118,7 @@ public record NetworkTask(
 
   /** Whether a task is a network's that has random weights and no file. */
   public static boolean isRandom(String what) {
-    return what.equals(MLP) || what.equals(FFN);
+    return what.equals(MLP) || what.equals(FFN) || what.equals(LAYER);
   }
 
   /** The keys of a task, for messages. */
@@ -116,6 +126,7 @@ public record NetworkTask(
     return switch (what) {
       case MLP -> MLP_KEYS;
       case FFN -> FFN_KEYS;
+      case LAYER -> LAYER_KEYS;
       default -> MODEL_KEYS;
     };
   }
@@ -131,8 +142,35 @@ public record NetworkTask(
     return switch (what) {
       case MLP -> mlp(values);
       case FFN -> ffn(values);
+      case LAYER -> layer(values);
       default -> model(what, values, arch);
     };
+  }
+
+  private static NetworkTask layer(KeyValues values) {
+    int rows = rows(values, 1);
+    RandomDecoderLayer layer =
+        new RandomDecoderLayer(
+            (int) values.number("HQ", 1, MOST_HEADS),
+            (int) values.number("HKV", 1, MOST_HEADS),
+            (int) values.number("D", 2, MOST_HEAD),
+            (int) values.number("H", 1, MOST_FFN),
+            (int) values.number("S", 2, MOST_KEYS));
+    Precision precision = precision(values.text("dtype", "bf16"));
+    long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
+    DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
+    List<String> words =
+        List.of(
+            "HQ=" + layer.heads(),
+            "HKV=" + layer.kvHeads(),
+            "D=" + layer.size(),
+            "H=" + layer.hidden(),
+            "S=" + layer.keys(),
+            "dtype=" + precision.text(),
+            "rows=" + rows,
+            "seed=" + seed);
+    Graph graph = graph(layer, layer::graph, weights, seed);
+    return new NetworkTask(LAYER, words, null, graph, precision, rows, seed);
   }
 
   private static NetworkTask ffn(KeyValues values) {
@@ -168,11 +206,12 @@ public record NetworkTask(
     if (merging != null) {
       words.addAll(List.of("order=" + merging.order().text(), "wait=" + merging.waits().text()));
     }
+    RandomFfn block = new RandomFfn(model, hidden, gated, activation, bias);
     return new NetworkTask(
         FFN,
         words,
         null,
-        graph(new RandomFfn(model, hidden, gated, activation, bias), weights, seed),
+        graph(block, block::graph, weights, seed),
         precision,
         rows,
         seed,
@@ -196,14 +235,15 @@ public record NetworkTask(
   }
 
   /** Weights are made once for tasks that differ in their rows alone. */
-  private static Graph graph(RandomFfn block, DType weights, long seed) {
+  private static Graph graph(
+      Record block, BiFunction<DType, Long, Graph> making, DType weights, long seed) {
     synchronized (BLOCKS) {
       Block key = new Block(block, weights, seed);
       WeakReference<Graph> known = BLOCKS.get(key);
       Graph graph = known == null ? null : known.get();
       if (graph == null) {
         BLOCKS.values().removeIf(reference -> reference.get() == null);
-        graph = block.graph(weights, seed);
+        graph = making.apply(weights, seed);
         BLOCKS.put(key, new WeakReference<>(graph));
       }
       return graph;
@@ -293,7 +333,9 @@ public record NetworkTask(
   private static NetworkTask model(String file, KeyValues values, @Nullable String arch) {
     if (!Files.exists(Path.of(file))) {
       throw new UserError(
-          "'" + file + "': it is gemm, mlp, ffn or a model's file, and there is no such file");
+          "'"
+              + file
+              + "': it is gemm, mlp, ffn, layer or a model's file, and there is no such file");
     }
     int rows = rows(values, DEFAULT_ROWS);
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);

@@ -40,7 +40,7 @@ public final class ExplainCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn, attention (always predicted) or a model's file.")
+      description = "gemm, mlp, ffn, layer, attention (always predicted) or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")

@@ -62,7 +62,7 @@ public final class PerfCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn, attention, a model's file, or fleet.")
+      description = "gemm, mlp, ffn, layer, attention, a model's file, or fleet.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")

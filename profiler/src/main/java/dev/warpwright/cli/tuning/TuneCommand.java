@@ -85,7 +85,8 @@ public final class TuneCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp, ffn, attention, a model's file or FILE.ir, one's own function.")
+      description =
+          "gemm, mlp, ffn, layer, attention, a model's file or FILE.ir, one's own function.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
