@@ -3,6 +3,7 @@ package dev.warpwright.compiler.fusion;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.layers.LayerGemm;
@@ -47,7 +48,8 @@ record FusionInput(
     NetworkFunction chain =
         NetworkBuilder.build(
             graph,
-            new FunctionOptions(precision, GRANULE, precision == Precision.F32, false, true, true));
+            new FunctionOptions(
+                precision, GRANULE, precision == Precision.F32, false, true, true, false));
     return new FusionInput(network, fused(network), chain, fused(chain), target, precision, rows);
   }
 
@@ -61,8 +63,11 @@ record FusionInput(
   }
 
   private static NetworkFunction plain(Graph graph, Precision precision) {
-    return NetworkBuilder.build(
-        graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
+    FunctionOptions options =
+        new FunctionOptions(precision, GRANULE, precision == Precision.F32, false);
+    // Attention is a launch of its own, so all products are.
+    boolean attends = graph.needed().stream().anyMatch(Attend.class::isInstance);
+    return NetworkBuilder.build(graph, attends ? options.ofLayers() : options);
   }
 
   /** A group for each layer. */

@@ -91,7 +91,8 @@ public final class OverlappedCalls {
 
   /**
    * The same, but whatever their rows are, neighbours without counters between them begin while the
-   * one before ends: those that have no weights to wait for wait where they begin.
+   * one before ends. Of few rows each GEMM fills its ring with weights first, whatever is before
+   * it; others wait where they begin.
    */
   public static List<KernelCall> all(
       List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
@@ -99,21 +100,31 @@ public final class OverlappedCalls {
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {
       return calls;
     }
-    Map<Kernel, Optional<Kernel>> made = new IdentityHashMap<>();
-    for (KernelCall call : of(calls, target, rows, constants)) {
-      Optional<Kernel> waiting =
+    Map<Kernel, Map<Set<String>, Optional<Kernel>>> early = new IdentityHashMap<>();
+    Map<Kernel, Optional<Kernel>> waiting = new IdentityHashMap<>();
+    for (KernelCall call : calls) {
+      Kernel kernel = call.compiled().kernel();
+      Optional<Kernel> filling =
+          rows > FEW_ROWS || !call.zeroed().isEmpty()
+              ? Optional.empty()
+              : early
+                  .computeIfAbsent(kernel, k -> new HashMap<>())
+                  .computeIfAbsent(names(call, constants), names -> EarlyWeights.of(kernel, names));
+      Optional<Kernel> begun =
           call.zeroed().isEmpty()
-              ? made.computeIfAbsent(call.compiled().kernel(), EarlyWeights::waiting)
+              ? waiting.computeIfAbsent(kernel, EarlyWeights::waiting)
               : Optional.empty();
-      result.add(
-          waiting
-              .map(
-                  kernel ->
-                      with(
-                          call,
-                          kernel,
-                          "it begins before the launch before it has ended and waits for it"))
-              .orElse(call));
+      if (filling.isPresent()) {
+        result.add(with(call, filling.get()));
+      } else if (begun.isPresent()) {
+        result.add(
+            with(
+                call,
+                begun.get(),
+                "it begins before the launch before it has ended and waits for it"));
+      } else {
+        result.add(call);
+      }
     }
     return named(result);
   }

@@ -23,7 +23,12 @@ record ColumnBlocks(int first, int block, int from, int step, int thenFrom, int 
   static @Nullable ColumnBlocks of(Columns columns) {
     int count = columns.output().features();
     int first = run(columns, 0, count);
-    int second = run(columns, first, count);
+    ColumnBlocks ofOne = of(columns, count, first, 0);
+    return ofOne != null ? ofOne : of(columns, count, first, run(columns, first, count));
+  }
+
+  /** With runs of these lengths in a block; null if the columns are others. */
+  private static @Nullable ColumnBlocks of(Columns columns, int count, int first, int second) {
     int block = first + second;
     int next = block < count ? block : 0;
     int thenNext = next == 0 ? first : Math.min(next + first, count - 1);

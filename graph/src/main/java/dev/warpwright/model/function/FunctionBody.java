@@ -27,6 +27,9 @@ final class FunctionBody {
   /** A formula of more nodes is not computed again for a reduction. */
   private static final int MAX_AGAIN = 16;
 
+  /** The same of a formula at other columns, where most nodes say which column. */
+  private static final int MAX_ELSEWHERE = 64;
+
   private final FunctionOptions options;
   final Var rowsVar = Var.index("M");
   final List<Tensor> tensors = new ArrayList<>();
@@ -78,6 +81,36 @@ final class FunctionBody {
       return (row, col) -> load(tensor, row, col);
     }
     return element.formula();
+  }
+
+  /** Whether a value's rows have no columns that padding adds. */
+  boolean isDense(Value value) {
+    return padded(value.features()) == value.features();
+  }
+
+  /**
+   * The elements of a value in f32 at other columns than the one being computed: an input where it
+   * lies, what is cheap computed again, all else stored.
+   */
+  Element.Formula anywhere(Value value) {
+    Buffer input = inputBuffers.get(value);
+    if (input != null) {
+      Tensor tensor = Tensor.input(input);
+      return (row, col) -> load(tensor, row, col);
+    }
+    Element element = element(value);
+    if (element.inFlight() || element.calls() || element.size() > MAX_ELSEWHERE) {
+      Tensor tensor = stored(value, activation());
+      return (row, col) -> load(tensor, row, col);
+    }
+    return element.formula();
+  }
+
+  /** The same at columns that may lie outside, where they are any. */
+  Element.Formula clamped(Value value) {
+    Element.Formula formula = anywhere(value);
+    Expr last = Exprs.i32(value.features() - 1);
+    return (row, col) -> formula.at(row, Exprs.min(Exprs.max(col, Exprs.i32(0)), last));
   }
 
   /** A value of one feature as an element that is the same in each column. */

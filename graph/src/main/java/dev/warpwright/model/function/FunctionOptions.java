@@ -15,6 +15,9 @@ import dev.warpwright.workload.tensor.Approximations;
  * @param narrowAsFormula whether products of inputs with few features are formulas of their
  *     elements, which need no operand in shared memory
  * @param approximate whether functions may be as far off as {@link Approximations} says
+ * @param byLayer whether each product is a launch of its own, so that its results are in memory
+ *     anyway: what several read of them is stored once, in the type of activations, inputs are read
+ *     where they lie, and other columns are formulas, without a copy
  */
 public record FunctionOptions(
     Precision precision,
@@ -22,10 +25,17 @@ public record FunctionOptions(
     boolean transposedWeights,
     boolean f32Activations,
     boolean narrowAsFormula,
-    boolean approximate) {
+    boolean approximate,
+    boolean byLayer) {
   /** With products as products, and functions as exact as f32. */
   public FunctionOptions(
       Precision precision, int granule, boolean transposedWeights, boolean f32Activations) {
-    this(precision, granule, transposedWeights, f32Activations, false, false);
+    this(precision, granule, transposedWeights, f32Activations, false, false, false);
+  }
+
+  /** The same for products that are launches of their own. */
+  public FunctionOptions ofLayers() {
+    return new FunctionOptions(
+        precision, granule, transposedWeights, f32Activations, narrowAsFormula, approximate, true);
   }
 }

@@ -32,10 +32,14 @@ import dev.warpwright.workload.tensor.Ops;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -87,16 +91,19 @@ public final class NetworkBuilder {
       body.inputBuffers.put(input, buffer);
       body.elements.put(
           input,
-          new Element(
-              (row, col) -> FunctionBody.load(body.stored(input, buffer.dtype()), row, col),
-              false,
-              false,
-              true,
-              () -> body.stored(input, buffer.dtype()),
-              null));
+          options.byLayer() && body.isDense(input)
+              ? Element.of(Tensor.input(buffer))
+              : new Element(
+                  (row, col) -> FunctionBody.load(body.stored(input, buffer.dtype()), row, col),
+                  false,
+                  false,
+                  true,
+                  () -> body.stored(input, buffer.dtype()),
+                  null));
     }
     Map<Value, String> outputNames = new IdentityHashMap<>();
     graph.outputs().forEach(output -> outputNames.put(output, body.fresh("y")));
+    Set<Value> again = readAgain();
     for (Node node : graph.needed()) {
       switch (node) {
         case Linear linear -> linear(linear, isExact(linear));
@@ -106,6 +113,9 @@ public final class NetworkBuilder {
         case Concat concat -> concat(concat);
         case Columns columns -> columns(columns);
         case Attend attend -> attend(attend);
+      }
+      if (options.byLayer() && again.contains(node.output())) {
+        settle(node.output());
       }
       // At once: an accumulator that it reads need not outlive what comes behind it.
       String outputName = outputNames.get(node.output());
@@ -124,6 +134,29 @@ public final class NetworkBuilder {
     PrimFunc func = PrimFuncs.of("network", params, body.tensors);
     return new NetworkFunction(
         func, rows, inputs, outputs, body.constants, body.stages, attentions);
+  }
+
+  /** Values that several read, a result from outside, or one at other columns. */
+  private Set<Value> readAgain() {
+    Set<Value> once = Collections.newSetFromMap(new IdentityHashMap<>());
+    Set<Value> again = Collections.newSetFromMap(new IdentityHashMap<>());
+    once.addAll(graph.outputs());
+    for (Node node : graph.needed()) {
+      boolean elsewhere = node instanceof Columns || node instanceof Concat;
+      for (Value value : new HashSet<>(node.inputs())) {
+        if (!once.add(value) || elsewhere) {
+          again.add(value);
+        }
+      }
+    }
+    return again;
+  }
+
+  /** Stores what is computed behind a product, so that nobody reads its accumulator again. */
+  private void settle(Value value) {
+    if (body.element(value).inFlight() && value.features() > 1) {
+      body.elements.put(value, Element.of(body.stored(value, body.activation())));
+    }
   }
 
   /** Inputs come in the operands' type, unless a product with few inputs reads them. */
@@ -156,6 +189,9 @@ public final class NetworkBuilder {
         Tensor.compute(name, type, body.shape(features), v -> result.at(v.get(0), v.get(1)));
     body.tensors.add(out);
     body.stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
+    if (options.byLayer() && body.isDense(output)) {
+      body.stored.computeIfAbsent(output, v -> new HashMap<>()).putIfAbsent(type, out);
+    }
     return out.buffer();
   }
 
@@ -234,12 +270,14 @@ public final class NetworkBuilder {
     }
     Element element =
         new Element(
-                (row, col) ->
-                    node.kind()
-                        .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
-                operands.stream().anyMatch(Element::inFlight),
-                operands.stream().allMatch(Element::sameInRow))
-            .with(ending(node.kind(), operands));
+            (row, col) ->
+                node.kind()
+                    .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
+            operands.stream().anyMatch(Element::inFlight),
+            operands.stream().allMatch(Element::sameInRow),
+            operands.stream().allMatch(Element::pointwise),
+            null,
+            ending(node.kind(), operands));
     body.elements.put(node.output(), element);
     if (element.size() > MAX_FORMULA) {
       body.elements.put(node.output(), Element.of(body.stored(node.output(), DType.F32)));
@@ -316,6 +354,10 @@ public final class NetworkBuilder {
   }
 
   private void concat(Concat node) {
+    if (options.byLayer()) {
+      joined(node);
+      return;
+    }
     record Part(Tensor tensor, long first) {}
     List<Part> parts = new ArrayList<>();
     long first = 0;
@@ -338,6 +380,35 @@ public final class NetworkBuilder {
           }
           return result;
         });
+  }
+
+  /** Values side by side as a formula. */
+  private void joined(Concat node) {
+    record Part(Element.Formula formula, int first) {}
+    List<Part> parts = new ArrayList<>();
+    int first = 0;
+    for (Value input : node.inputs()) {
+      parts.add(new Part(body.clamped(input), first));
+      first += input.features();
+    }
+    elsewhere(
+        node.output(),
+        (row, col) -> {
+          Part last = parts.getLast();
+          Expr result = last.formula().at(row, Exprs.sub(col, Exprs.i32(last.first())));
+          for (int p = parts.size() - 2; p >= 0; p--) {
+            Part part = parts.get(p);
+            Expr own = part.formula().at(row, Exprs.sub(col, Exprs.i32(part.first())));
+            Expr end = Exprs.i32(parts.get(p + 1).first());
+            result = Exprs.select(Exprs.lt(col, end), own, result);
+          }
+          return result;
+        });
+  }
+
+  /** Defines a value by a formula that reads other columns. */
+  private void elsewhere(Value value, Element.Formula formula) {
+    body.elements.put(value, new Element(formula, false, false, false, null, null));
   }
 
   /**
@@ -383,12 +454,20 @@ public final class NetworkBuilder {
   }
 
   /**
-   * Evenly spaced columns are read where they lie, and so are many that come in blocks; others go
-   * by a multiplication with ones.
+   * Evenly spaced columns are read where they lie, and so are many that come in blocks, or all of
+   * these where products are launches; others go by a multiplication with ones.
    *
    * @throws UserError if those would be too many
    */
   private void columns(Columns node) {
+    ColumnBlocks any = options.byLayer() ? ColumnBlocks.of(node) : null;
+    if (any != null) {
+      // Columns that padding adds would be read from anywhere.
+      Element.Formula input =
+          body.isDense(node.output()) ? body.anywhere(node.input()) : body.clamped(node.input());
+      elsewhere(node.output(), (row, col) -> input.at(row, any.source(col)));
+      return;
+    }
     if (node.isRegular()) {
       Tensor input = body.stored(node.input(), DType.F32);
       body.apart(

@@ -110,9 +110,10 @@ public final class EarlyWeights {
   /**
    * The kernel that is launched while the launches before it still run, and waits for them where
    * its roles part, before it reads or writes anything: barriers are ready by then, and nothing
-   * lies between the end of one launch and the beginning of the next.
+   * lies between the end of one launch and the beginning of the next. Without roles it waits where
+   * it begins.
    *
-   * @return empty if it has no roles, waits already, or touches memory before they part
+   * @return empty if it waits already, or touches memory before its roles part
    */
   public static Optional<Kernel> waiting(Kernel kernel) {
     if (LaunchOrder.overlaps(kernel)) {
@@ -138,6 +139,10 @@ public final class EarlyWeights {
             return super.stmt(inner);
           }
         }.stmt(kernel.body());
+    if (!placed[0] && !holdsLoad(kernel.body())) {
+      placed[0] = true;
+      body = Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), waiting(kernel.body()));
+    }
     return placed[0]
         ? Optional.of(
             new Kernel(

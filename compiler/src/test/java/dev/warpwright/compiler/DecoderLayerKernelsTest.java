@@ -1,0 +1,113 @@
+package dev.warpwright.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.fusion.Alternative;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.visit.LaunchOrder;
+import dev.warpwright.model.arch.RandomDecoderLayer;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.GraphEvaluator;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A decoder layer as launches one after the other, and as such that overlap. */
+final class DecoderLayerKernelsTest {
+  private static final long SEED = Long.getLong("seed", 24);
+
+  /**
+   * Norm, three projections, two rotations of which one is of new keys, two caches, attention in
+   * one launch or two, projection with residual, norm, gate and up, down with residual.
+   */
+  private static final int LAUNCHES = 14;
+
+  @ParameterizedTest
+  @CsvSource({
+    "sm_90a, F16, 4, 2, 16, 48, 9, 3, GEMM per layer",
+    "sm_90a, BF16, 6, 3, 32, 80, 70, 1, GEMM per layer overlap=1",
+    "sm_90a, F16, 4, 1, 64, 272, 33, 2, GEMM per layer overlap=1",
+    "sm_80, BF16, 2, 2, 48, 96, 2, 5, GEMM per layer"
+  })
+  void isRight(
+      String target,
+      Precision precision,
+      int heads,
+      int kvHeads,
+      int size,
+      int hidden,
+      int keys,
+      int rows,
+      String way) {
+    GpuTarget gpu = GpuTarget.find(target).orElseThrow();
+    Graph graph =
+        new RandomDecoderLayer(heads, kvHeads, size, hidden, keys).graph(precision.operand(), SEED);
+    CompiledProgram program = compiled(graph, gpu, precision, rows, way);
+    assertThat(program.kernels()).hasSizeLessThanOrEqualTo(LAUNCHES);
+    assertThat(program.program().kernels().stream().anyMatch(LaunchOrder::overlaps))
+        .isEqualTo(way.endsWith("overlap=1"));
+    List<float[]> inputs = new ArrayList<>();
+    List<double[]> wide = new ArrayList<>();
+    SplittableRandom random = new SplittableRandom(SEED + 1);
+    for (Value input : graph.inputs()) {
+      double[] values = new double[rows * input.features()];
+      // A multiple of 1/16 is one in every type.
+      Arrays.setAll(values, i -> Math.round(random.nextGaussian() * 16) / 16.0);
+      float[] narrow = new float[values.length];
+      for (int i = 0; i < values.length; i++) {
+        narrow[i] = (float) values[i];
+      }
+      inputs.add(narrow);
+      wide.add(values);
+    }
+    List<float[]> results = new ArrayList<>();
+    for (Value output : graph.outputs()) {
+      float[] poisoned = new float[rows * output.features()];
+      Arrays.fill(poisoned, Float.NaN);
+      results.add(poisoned);
+    }
+    try (Executable executable = new SimulatedDevice(gpu).load(program, new ConstantStore())) {
+      executable.run(rows, inputs, results);
+    }
+    List<double[]> expected = GraphEvaluator.evaluate(graph, rows, wide);
+    for (int o = 0; o < results.size(); o++) {
+      assertThat(relativeError(results.get(o), expected.get(o)))
+          .as("%s, seed %d", graph.outputs().get(o), SEED)
+          .isLessThan(precision.tolerance());
+    }
+  }
+
+  private static CompiledProgram compiled(
+      Graph graph, GpuTarget gpu, Precision precision, int rows, String way) {
+    return NetworkCompiler.alternatives(
+            graph, gpu, precision, rows, () -> GemmKernels.uncompiled(gpu))
+        .stream()
+        .filter(alternative -> alternative.name().equals(way))
+        .findFirst()
+        .map(Alternative::compile)
+        .orElseThrow()
+        .get()
+        .orElseThrow();
+  }
+
+  private static double relativeError(float[] results, double[] expected) {
+    assertThat(results).hasSameSizeAs(expected);
+    double errors = 0;
+    double squares = 0;
+    for (int i = 0; i < results.length; i++) {
+      errors += (results[i] - expected[i]) * (results[i] - expected[i]);
+      squares += expected[i] * expected[i];
+    }
+    return Math.sqrt(errors / squares);
+  }
+}
