@@ -11,6 +11,8 @@ COLUMNS = ["cuBLASLt", "torch eager", "torch.compile"]
 
 def key(workload):
     words = dict(w.split("=", 1) for w in workload.split()[1:] if "=" in w)
+    if workload.startswith("layer"):
+        return ("layer", *(words[k] for k in ("HQ", "HKV", "D", "H", "S")), words.get("dtype", "bf16"), words.get("rows") or words["M"])
     gated = words.get("gated", words.get("gate", "0"))
     return (
         int(words.get("D") or words.get("K")), int(words.get("H") or words.get("N")), gated == "1",
@@ -18,6 +20,8 @@ def key(workload):
 
 
 def name(k):
+    if k[0] == "layer":
+        return "layer HQ={} HKV={} D={} H={} S={} {} rows={}".format(*k[1:])
     return f"{k[0]}-{k[1]} {'gated ' if k[2] else ''}{k[3]} {k[4]} M={k[5]}"
 
 

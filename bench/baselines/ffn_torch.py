@@ -5,8 +5,8 @@
 
 FILE has a task on each line, as 'warpwright perf --file' takes it: ffn M=16 D=4096 H=14336 gated=1 dtype=bf16.
 CUDA graphs of 12 launches, inputs rotated past three times L2, bursts of 8 ms after a rest of 40 ms in rotating order, then
-without rest (behind 0.9 s); weights and inputs are random, scaled as ours; outputs are compared with f64 on drawn rows. One
-line of JSON for each task. What no time is left for is told as such.
+without rest (behind 0.9 s); weights and inputs are random, scaled as ours; outputs are compared with f64, on drawn rows
+where there are many. One line of JSON for each task. What no time is left for is told as such.
 """
 import sys
 
