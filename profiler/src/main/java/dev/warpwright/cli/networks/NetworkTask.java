@@ -293,7 +293,9 @@ public record NetworkTask(
   private static NetworkTask model(String file, KeyValues values, @Nullable String arch) {
     if (!Files.exists(Path.of(file))) {
       throw new UserError(
-          "'" + file + "': it is gemm, mlp, ffn or a model's file, and there is no such file");
+          "'"
+              + file
+              + "': it is gemm, mlp, ffn, attention or a model's file, and there is no such file");
     }
     int rows = rows(values, DEFAULT_ROWS);
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
