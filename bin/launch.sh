@@ -73,7 +73,7 @@ start_warpwright() {
   local java=$1 app=$2 flags cache filter=
   shift 2
   case "${1-} ${2-}" in
-    ' ' | version\ * | --version\ * | --help\ * | -h\ * | *\ --help | *\ -h)
+    ' ' | version\ * | --version\ * | help\ * | --help\ * | -h\ * | *\ --help | *\ -h)
       flags=("${LIGHT_FLAGS[@]}")
       cache=$app/light.aot
       ;;

@@ -14,6 +14,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -47,7 +48,9 @@ final class Cli {
     root.addOption(
         OptionSpec.builder("-h", "--help")
             .usageHelp(true)
-            .description("Print this help; 'warpwright COMMAND --help' tells about a command.")
+            .description(
+                "Print this help; 'warpwright COMMAND --help' and 'warpwright help COMMAND' tell"
+                    + " about a command.")
             .build());
     this.parser = new CommandLine(root);
     // A word such as @mean is what it says, not a file of further words.
@@ -125,8 +128,21 @@ final class Cli {
     return code;
   }
 
+  /** {@code help} and {@code help run}, which other tools have, mean {@code --help}. */
+  private String[] asOption(String... args) {
+    if (args.length == 0 || !args[0].equals("help")) {
+      return args;
+    }
+    if (args.length > 1 && !parser.getSubcommands().containsKey(args[1])) {
+      throw new ParameterException(parser, "there is no '" + args[1] + "'");
+    }
+    List<String> words = new ArrayList<>(List.of(args).subList(1, args.length));
+    words.add("--help");
+    return words.toArray(String[]::new);
+  }
+
   private int perform(String... args) {
-    ParseResult parsed = parser.parseArgs(args);
+    ParseResult parsed = parser.parseArgs(asOption(args));
     while (parsed.hasSubcommand()) {
       parsed = parsed.subcommand();
     }

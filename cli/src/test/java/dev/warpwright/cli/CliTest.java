@@ -253,13 +253,24 @@ final class CliTest {
         "plan --help",
         "kernel --help",
         "devices --help",
-        "version --help"
+        "version --help",
+        "help",
+        "help run"
       })
   void helpGoesToStandardOutput(String line) {
     assertThat(execute(line.split(" "))).isEqualTo(ExitCode.OK);
     assertThat(out()).startsWith("Usage: warpwright");
     assertThat(err()).isEmpty();
     assertThat(requests).isEmpty();
+  }
+
+  @Test
+  void helpOfACommandIsWhatItSaysItself() {
+    execute("run", "--help");
+    String said = out();
+    out.reset();
+    execute("help", "run");
+    assertThat(out()).isEqualTo(said).startsWith("Usage: warpwright run");
   }
 
   @ParameterizedTest
@@ -269,6 +280,7 @@ final class CliTest {
       value = {
         "`` | a command is missing; see 'warpwright --help'",
         "fly | there is no 'fly'; see 'warpwright --help'",
+        "help fly | there is no 'fly'; see 'warpwright --help'",
         "run | MODEL",
         "run m n | 'n'",
         "run m --fast | --fast",

@@ -119,8 +119,10 @@ public final class CompiledModel implements AutoCloseable {
    *
    * @param index of the input or output, from 0
    * @param rows the row count, 1 or more
+   * @throws UserError if there is no such input, or no row
    */
   public DType inputType(int index, int rows) {
+    inputs.checkIndex(index);
     return program(rows).network().inputs().get(index).dtype();
   }
 
@@ -129,8 +131,10 @@ public final class CompiledModel implements AutoCloseable {
    *
    * @param index of the input or output, from 0
    * @param rows the row count, 1 or more
+   * @throws UserError if there is no such output, or no row
    */
   public DType outputType(int index, int rows) {
+    outputs.checkIndex(index);
     return program(rows).network().outputs().get(index).dtype();
   }
 
@@ -338,6 +342,12 @@ public final class CompiledModel implements AutoCloseable {
     }
   }
 
+  private static void checkCompiled(int rows) {
+    if (rows < 1) {
+      throw new UserError("rows = " + rows + ": kernels are for 1 row or more");
+    }
+  }
+
   /** All calls come here, their arguments checked. */
   private void run(int rows, TensorBuffer[] in, TensorBuffer[] out) {
     outputs.checkWritable(out, in, inputs);
@@ -387,8 +397,12 @@ public final class CompiledModel implements AutoCloseable {
    * started.
    *
    * @param rows the row count, at least 1
+   * @throws UserError if there is none, or so many rows are no array
+   * @throws IllegalStateException if the model is closed
    */
   public void prepare(int rows) {
+    inputs.checkArrays(rows);
+    outputs.checkArrays(rows);
     if (executable(rows) instanceof HostExecutable host) {
       List<float[]> in = arrays(graph.inputs(), rows);
       in.forEach(input -> Arrays.fill(input, 0.5f));
@@ -397,15 +411,17 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   private static List<float[]> arrays(List<Value> values, int rows) {
-    return values.stream().map(v -> new float[Math.multiplyExact(rows, v.features())]).toList();
+    return values.stream().map(v -> new float[rows * v.features()]).toList();
   }
 
   /**
    * {@return the program for a row count}
    *
    * @param rows the row count, 1 or more
+   * @throws UserError if there is no row
    */
   public CompiledProgram program(int rows) {
+    checkCompiled(rows);
     return programs.program(rows);
   }
 
@@ -414,9 +430,11 @@ public final class CompiledModel implements AutoCloseable {
    * thread}
    *
    * @param rows the row count, 1 or more
+   * @throws UserError if there is no row
    * @throws IllegalStateException if the model is closed
    */
   public Executable executable(int rows) {
+    checkCompiled(rows);
     return programs.pool(rows).executable();
   }
 
@@ -424,7 +442,7 @@ public final class CompiledModel implements AutoCloseable {
    * {@return source of the kernels for a row count}
    *
    * @param rows the row count, 1 or more
-   * @throws UserError if the device runs no CUDA
+   * @throws UserError if the device runs no CUDA, or there is no row
    */
   public String cudaSource(int rows) {
     return device.cudaSource(program(rows));

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.workload.Precision;
 
@@ -23,7 +24,7 @@ public record Model(Graph graph) {
    *
    * @param device where it runs
    * @param precision what is computed in
-   * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
+   * @throws UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision) {
     return compile(device, precision, 1);
@@ -36,9 +37,19 @@ public record Model(Graph graph) {
    *     made when they are first needed
    * @param device where it runs
    * @param precision what is computed in
-   * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
+   * @throws UserError if the device has no instructions for the precision, an argument is null, or
+   *     {@code rows} is negative
    */
   public CompiledModel compile(Device device, Precision precision, int rows) {
+    if (device == null) {
+      throw new UserError("device is null; take Device.best() or new CpuDevice()");
+    }
+    if (precision == null) {
+      throw new UserError("precision is null; leave it out for the file's");
+    }
+    if (rows < 0) {
+      throw new UserError("rows = " + rows + ": it is 1 or more, or 0 to compile nothing yet");
+    }
     CompiledModel compiled = new CompiledModel(graph, device, precision);
     if (device instanceof CpuDevice && rows > 0) {
       compiled.executable(rows);

@@ -55,6 +55,28 @@ final class ModelArguments {
     return values.get(index).name();
   }
 
+  /** Refuses an index that no value has. */
+  void checkIndex(int index) {
+    if (index < 0 || index >= features.length) {
+      throw new UserError(
+          "index = " + index + ": the model has " + features.length + " " + what + "s, from 0 on");
+    }
+  }
+
+  /** Refuses row counts of which one of the values is no array of Java. */
+  void checkArrays(int rows) {
+    for (int i = 0; i < features.length; i++) {
+      if ((long) rows * features[i] > Integer.MAX_VALUE) {
+        throw new UserError(
+            "rows = "
+                + rows
+                + ": the "
+                + quoted(i)
+                + " would have more elements than an array of Java");
+      }
+    }
+  }
+
   private String names() {
     return values.stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
   }

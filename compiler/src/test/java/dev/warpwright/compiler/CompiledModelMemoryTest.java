@@ -212,6 +212,26 @@ class CompiledModelMemoryTest {
   }
 
   @Test
+  void rowsAndIndicesThatThereAreNoneOfAreTold() {
+    refused(() -> model.prepare(-1), "rows = -1: kernels are for 1 row or more");
+    refused(() -> model.program(0), "rows = 0: kernels are for 1 row or more");
+    refused(() -> model.executable(-5), "rows = -5: kernels are for 1 row or more");
+    refused(() -> model.cudaSource(-1), "rows = -1: kernels are for 1 row or more");
+    refused(() -> model.inputType(1, 1), "index = 1: the model has 1 inputs, from 0 on");
+    refused(() -> model.outputType(-1, 1), "index = -1: the model has 1 outputs, from 0 on");
+    refused(
+        () -> model.prepare(Integer.MAX_VALUE),
+        "rows = 2147483647: the input '"
+            + input
+            + "' would have more elements than an array of Java");
+    refused(
+        () -> file.compile(device, Precision.F32, -1),
+        "rows = -1: it is 1 or more, or 0 to compile nothing yet");
+    refused(() -> file.compile(null), "device is null; take Device.best() or new CpuDevice()");
+    refused(() -> file.compile(device, null), "precision is null; leave it out for the file's");
+  }
+
+  @Test
   void whatIsWrongIsToldInOneLine() {
     float[] y = new float[OUT];
     refused(

@@ -27,6 +27,9 @@ public final class ModelFile {
   private static final String HINT =
       "export to ONNX with torch.onnx.export(model, (x,), \"model.onnx\")";
 
+  /** As many bytes as are looked at to tell text from an ONNX file. */
+  private static final int TEXT = 64;
+
   private ModelFile() {}
 
   /**
@@ -137,8 +140,29 @@ public final class ModelFile {
     if (start.startsWith("\u0093NUMPY")) {
       throw new UserError(file + ": is a NumPy array, not a model; pass it with --input");
     }
-    if (start.charAt(0) > 0x7F || start.startsWith("{") || start.startsWith("<")) {
-      throw new UserError(file + ": is no ONNX model; " + HINT);
+    if (start.startsWith("version https:")) {
+      throw new UserError(
+          file + ": is a pointer of Git LFS, not the model; fetch it with 'git lfs pull'");
     }
+    if (start.charAt(0) > 0x7F || start.startsWith("<") || isText(bytes)) {
+      throw new UserError(
+          file
+              + ": is no model; known are ONNX (.onnx), exported programs (.pt2) and weights"
+              + " (.safetensors, .pth); "
+              + HINT);
+    }
+  }
+
+  /**
+   * Whether it begins with characters of ASCII alone; the numbers of an ONNX file's head are none.
+   */
+  private static boolean isText(MemorySegment bytes) {
+    for (long at = 0; at < Math.min(TEXT, bytes.byteSize()); at++) {
+      byte c = bytes.get(ValueLayout.JAVA_BYTE, at);
+      if (c < ' ' && c != '\n' && c != '\r' && c != '\t') {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -21,8 +21,9 @@ class ModelFileTest {
     assertRefused("\u0080\u0002}q\u0000.", "is a pickle, not a PyTorch archive");
     assertRefused("@\u0000\u0000\u0000\u0000\u0000\u0000\u0000{\"a\":", "truncated safetensors");
     assertRefused("\u0093NUMPY\u0001\u0000", "is a NumPy array, not a model");
-    assertRefused("{\"a\": 1}", "is no ONNX model; export to ONNX with torch.onnx.export(");
-    assertRefused("version https://git-lfs.github.com/spec/v1\n", "");
+    assertRefused("{\"a\": 1}", "is no model; known are ONNX (.onnx), exported programs");
+    assertRefused("# Title\n\nA text, and more of it.\n", "is no model; known are ONNX (.onnx)");
+    assertRefused("version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS");
     assertRefused("", "the file is empty");
     assertRefused("\u0000\u0000\u0000\u0000", "corrupt ONNX at byte 1");
     assertRefused("\u0008", "truncated ONNX");

@@ -39,6 +39,9 @@ final class GemmExport {
           "lda, ldb, ldc, stridea, strideb, stridec: export takes matrices whose rows follow each"
               + " other; leave them out");
     }
+    check("A", workload.m(), workload.k());
+    check("B", workload.k(), workload.n());
+    check("C", workload.m(), workload.n());
     if (targets.size() > 1) {
       List<CudaExport.Variant> variants = new ArrayList<>();
       for (GpuTarget target : targets) {
@@ -53,6 +56,21 @@ final class GemmExport {
     GpuTarget target = targets.getFirst();
     try (GemmKernels kernels = kernels(target)) {
       return files(workload, target, kernels.require(workload), name, request.form(), progress);
+    }
+  }
+
+  /**
+   * At once, for a kernel of such a shape is refused only when it has been chosen and scheduled.
+   */
+  private static void check(String name, long rows, long columns) {
+    if ((double) rows * columns > Integer.MAX_VALUE) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%s of %d x %d has more than 2^31 elements, which indices of 32 bits do not reach",
+              name,
+              rows,
+              columns));
     }
   }
 

@@ -69,9 +69,10 @@ public final class LadderAction implements Action<LadderRequest> {
       }
       case PROFILE -> {
         try (Gpu device = gpu()) {
-          Report report = measured(request, rungs, device, progress);
+          // First what may be missing or forbidden here: then nothing was measured or written.
           Map<String, Map<String, String>> counted =
               LadderProfile.run("ncu", request, rungs, progress);
+          Report report = measured(request, rungs, device, progress);
           yield new Report(
               report.ok(),
               report.text()

@@ -28,6 +28,7 @@ public final class ProgramAction implements Action<KernelRequest> {
   @Override
   public Report perform(KernelRequest request, Progress progress) {
     KernelFile file = KernelFile.read(request.file());
+    file.checkScalars(request.values().keySet());
     boolean function = !file.content().primFuncs().isEmpty() && file.content().kernels().isEmpty();
     boolean lowers =
         switch (request.task()) {

@@ -37,7 +37,9 @@ final class ModelOptions {
   @Option(
       names = "--batch",
       paramLabel = "N",
-      description = "The number of rows; default: the input's.")
+      description =
+          "The number of rows, of --input and --expect the first; default: for 'run' the input's,"
+              + " the model's or 64, for 'plan' 4096.")
   @Nullable Integer batch;
 
   @Option(

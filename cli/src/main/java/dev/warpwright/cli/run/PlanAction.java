@@ -43,6 +43,13 @@ import java.util.stream.Stream;
 public final class PlanAction implements Action<ModelRequest> {
   private static final int DEFAULT_ROWS = 4096;
 
+  /** Several models know GEMMs that are launched apart, each for another question. */
+  private static final String TIMES =
+      "times, all expected, of three models: of a strategy ('because' and 'strategy') from bytes,"
+          + " operations and 3 us a launch, before there are kernels; of launches ('chosen' and"
+          + " 'instead of') by the families' model of each GEMM's kernel; of one kernel with an"
+          + " order by playing its tiles in time; compare those of one model, or measure: perf";
+
   @Override
   public Report perform(ModelRequest request, Progress progress) {
     Model model = Models.load(request);
@@ -144,12 +151,16 @@ public final class PlanAction implements Action<ModelRequest> {
     }
     if (!ways.isEmpty()) {
       double apart = ways.getLast().micros();
-      alone.forEach(one -> lines.append(String.format("%n  instead of %s", one.text(apart))));
+      alone.forEach(
+          one -> lines.append(String.format(Locale.ROOT, "%n  instead of %s", one.text(apart))));
     }
     if (ways.isEmpty()) {
       expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
     judged.forEach(one -> lines.append(strategy(one)));
+    if (!ways.isEmpty()) {
+      lines.append(String.format(Locale.ROOT, "%n  %s", TIMES));
+    }
     List<Json> alternatives = new ArrayList<>();
     alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));
     alternatives.add(alternative("a kernel for each stage", stages, unfused));

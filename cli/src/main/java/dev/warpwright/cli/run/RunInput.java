@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,7 @@ record RunInput(List<float[]> values, int rows, List<Long> leading) {
               + " inputs; run takes one file for one, leave out --input for random data");
     }
     Value value = inputs.getFirst();
-    RunInput input = read(file, request, value, outputs);
+    RunInput input = read(file, request, value, outputs, progress);
     float[] values = input.values.getFirst();
     NonFinite.tell(file.toString(), values.length, value.features(), i -> values[i], progress);
     return input;
@@ -94,7 +95,8 @@ record RunInput(List<float[]> values, int rows, List<Long> leading) {
     return new RunInput(all, (int) rows, List.of(rows));
   }
 
-  private static RunInput read(Path file, RunRequest request, Value value, List<Value> outputs) {
+  private static RunInput read(
+      Path file, RunRequest request, Value value, List<Value> outputs, Progress progress) {
     int features = value.features();
     NpyArray array = NpyFile.read(file);
     List<Long> shape = array.shape();
@@ -119,6 +121,10 @@ record RunInput(List<float[]> values, int rows, List<Long> leading) {
     int wanted = request.model().batch().getAsInt();
     if (wanted > rows) {
       throw new UserError("--batch " + wanted + ": " + file + " has only " + rows + " rows");
+    }
+    if (wanted < rows) {
+      progress.say(
+          String.format(Locale.ROOT, "--batch %d: the first of %d rows of %s", wanted, rows, file));
     }
     return new RunInput(
         List.of(Arrays.copyOf(values, wanted * features)), wanted, List.of((long) wanted));

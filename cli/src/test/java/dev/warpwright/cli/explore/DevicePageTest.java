@@ -165,10 +165,7 @@ final class DevicePageTest extends PageTest {
     card.getByText("Blocks by SM, rows:1").waitFor();
     assertThat(card.locator(".played").getAttribute("aria-label")).contains("320 tiles");
     // Waiting has one colour, and no other bars have it.
-    String waits = "getComputedStyle(document.querySelector('.played .%s')).fill";
-    assertThat(page.evaluate(waits.formatted("waits")))
-        .isNotEqualTo(page.evaluate(waits.formatted("gemm0")))
-        .isNotEqualTo(page.evaluate(waits.formatted("gemm1")));
+    assertThat(fillOf("waits")).isNotEqualTo(fillOf("gemm0")).isNotEqualTo(fillOf("gemm1"));
     assertThat(card.locator("path.waits").getAttribute("d")).startsWith("M");
     Locator slider = card.getByLabel("Tile, as it ended").last();
     slider.focus();
@@ -186,6 +183,10 @@ final class DevicePageTest extends PageTest {
     assertThat(page.evaluate("document.documentElement.scrollWidth")).isEqualTo(NARROW);
     page.getByLabel("A tile of E waits for").selectOption("grid");
     card.getByText("waits for all of the first").first().waitFor();
+  }
+
+  private Object fillOf(String bars) {
+    return page.evaluate("getComputedStyle(document.querySelector('.played ." + bars + "')).fill");
   }
 
   /** From a board to the GPU: its order as it stands, tile by tile. */

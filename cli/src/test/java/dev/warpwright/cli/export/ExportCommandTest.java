@@ -262,6 +262,7 @@ final class ExportCommandTest {
         "export ladder:naive --target sm_80,sm_86 -o x | --target: several are for gemm, mlp, ffn",
         "export missing.kernel -o x | missing.kernel",
         "export ladder:naive | '--out=DIR'",
+        "export gemm MNK=1000000 -o x | A of 1000000 x 1000000 has more than 2^31 elements",
         "export gemm M=4 -o x | no value for N; give N=...",
         "export gemm MNK=64 colour=4 -o x | there is no 'colour'; known are M, N, K, dtype",
         "export gemm MNK=64 batch=4 groups=2 -o x | groups: export takes GEMMs whose B is known",

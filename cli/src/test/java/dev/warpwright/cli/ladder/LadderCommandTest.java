@@ -16,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,13 +113,37 @@ final class LadderCommandTest {
     // A warp for each row of a tile: 32 rows of A, 16 of B, and 32 of the result.
     assertThat(out())
         .contains("32x32x16 on H200 SXM, simulated", "verified in the simulator")
-        .containsPattern("shared +f32 +\\d\\.\\d\\de-0[78] +\\d.* 80 +1600 +0\\R")
+        .containsPattern("shared +f32 +\\d\\.\\d\\de-0[78] +\\d.* 80 +256 +1600 +0\\R")
         .containsPattern("mma-sync +bf16 +1\\.\\d\\de-03 +\\d");
     out.reset();
     code = run("ladder --target sim MN=32 K=16 --rung shared --json --device T4".split(" "));
     assertThat(code).isEqualTo(ExitCode.OK);
     assertThat(out())
         .contains("\"verified\": true", "\"globalLoadRequests\": 48.0", "\"missing\": null");
+  }
+
+  /** A warp's load of A touches 32 rows in the first rung, one in the next: as many requests. */
+  @Test
+  void theSimulatorCountsSectorsAndPredictsAsWithoutIt() {
+    String rungs = "ladder MNK=64 --no-chart --rung naive --rung coalesced";
+    assertThat(run((rungs + " --target sim").split(" "))).isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .containsPattern("naive +f32 .* 16512 +274432 +0 +0\\R")
+        .containsPattern("coalesced +f32 .* 16512 +41472 +0 +0\\R");
+    out.reset();
+    assertThat(run((rungs + " --target sim --json").split(" "))).isEqualTo(ExitCode.OK);
+    List<String> simulated = times();
+    out.reset();
+    assertThat(run((rungs + " --predict --json").split(" "))).isEqualTo(ExitCode.OK);
+    assertThat(times()).hasSize(2).isEqualTo(simulated);
+  }
+
+  private List<String> times() {
+    return Pattern.compile("\"predictedUs\": [\\d.]+")
+        .matcher(out())
+        .results()
+        .map(MatchResult::group)
+        .toList();
   }
 
   @ParameterizedTest

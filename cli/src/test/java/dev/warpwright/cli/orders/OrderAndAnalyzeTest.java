@@ -52,10 +52,11 @@ final class OrderAndAnalyzeTest {
   void aFoundOrderCanBeReadAgain() throws IOException {
     execute("order", "search", "grid=3x4", "capacity=3", "policy=lru");
     Path file = folder.resolve("order.txt");
-    Files.writeString(file, out().lines().filter(line -> line.startsWith("t1")).findFirst().get());
+    Files.writeString(file, out());
+    out.reset();
     int code = execute("order", "score", "grid=3x4", "capacity=3", "policy=lru", "file=" + file);
     assertThat(code).isZero();
-    assertThat(out()).containsPattern(file + " +9 +");
+    assertThat(out()).containsPattern(file + " +9 +").contains("cache: lru (search: optimal");
   }
 
   @Test
@@ -143,6 +144,11 @@ final class OrderAndAnalyzeTest {
         device, "{\"name\": \"my card\", \"like\": \"a100\", \"GBs\": 1000, \"GB\": 4}");
     assertThat(execute("analyze", "file=" + model, "M=64", "gpufile=" + device)).isZero();
     assertThat(out()).contains("my card: 312 TFLOP/s, 1000 GB/s", "does not fit: 5.66 GB");
+    out.reset();
+    assertThat(execute("analyze", "gemm", "MNK=1000000000")).isZero();
+    assertThat(out().lines().filter(line -> line.startsWith("does not fit: 6000000000.00 GB")))
+        .hasSize(1);
+    assertThat(out()).contains("all parts, fused: at least 64081 years");
     assertThat(execute("analyze", "file=" + model)).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("no M; give it there");
     assertThat(execute("analyze", "ffn", "M=1..100", "gpu=a100")).isZero();

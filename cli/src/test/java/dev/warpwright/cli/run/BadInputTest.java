@@ -324,6 +324,29 @@ final class BadInputTest {
     refused("has only 2 rows", runOnCpu("--input", input(), "--batch", "3"));
   }
 
+  @Test
+  void aBatchOfPartOfTheInputIsSaid() {
+    assertThat(execute(runOnCpu("--input", input(), "--batch", "1", "--time", "0"))).isZero();
+    assertThat(err).contains("--batch 1: the first of 2 rows of " + input());
+    assertThat(execute(runOnCpu("--input", input(), "--batch", "2", "--time", "0"))).isZero();
+    assertThat(err).doesNotContain("--batch");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--print", "--cuda", "--simulate", "--run"})
+  void scalarsThatAKernelDoesNotHave(String task) throws IOException {
+    Path file =
+        write(
+            "k.kernel",
+            "kernel k(y: f32[N], N: i32 in 1..8) grid(b = 1) block(t = 1) { y[0] = 1.0f32 }"
+                .getBytes(StandardCharsets.UTF_8));
+    List<Object> args = new ArrayList<>(List.of("kernel", file, "XYZ=4"));
+    if (!task.isEmpty()) {
+      args.add(task);
+    }
+    refused("XYZ: " + file + " has no such scalar; there are N", args.toArray());
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

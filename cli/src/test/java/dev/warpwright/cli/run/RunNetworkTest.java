@@ -48,6 +48,18 @@ final class RunNetworkTest {
     assertThat(out()).startsWith(title).contains("verified: relative error");
   }
 
+  /** Which GEMMs are launched apart is expected by three models, whose times differ. */
+  @Test
+  void aPlanSaysWhichOfItsTimesAreToBeCompared() {
+    assertThat(execute("plan ffn M=64 D=256 H=512 dtype=bf16 --target sm_90a"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .contains("chosen: ", "strategy GEMM per layer: ", "order=rows wait=row: ")
+        .contains("times, all expected, of three models: ");
+    assertThat(execute("plan widths=64,64,10 rows=16 --target sm_90a")).isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("us expected").doesNotContain("three models");
+  }
+
   /** The places are those that the network was trained on, and it is as near as info.json says. */
   @Test
   void aPictureIsComparedWithAnother() {
@@ -86,6 +98,7 @@ final class RunNetworkTest {
         "run mlp widths=4,4 rows=2 baes=1|there is no 'baes'; is 'bias' meant? known are rows, widths",
         "run mlp widths=64,64 rows=2 act=rleu|act=rleu: it is one of ",
         "plan mlp widths=46341,46341 rows=2|widths=46341,46341: a layer of random weights has at most",
+        "plan atention|atention': it is mlp, ffn, attention or a model's file, and there is no such",
         "run gemm MNK=64|MNK=64': run is for networks; 'explain gemm'",
         "run SIREN/model.onnx --beside x.png|--beside x.png: give the picture's size",
         "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain and check; run has",

@@ -347,7 +347,9 @@ public final class LadderRun {
         null);
   }
 
-  private int registers(Kernel kernel) {
-    return KernelRegisters.of(kernel, model.target());
+  /** Registers of a thread: as many as a block may have at most. */
+  int registers(Kernel kernel) {
+    int most = GpuTarget.REGISTERS_PER_SM / kernel.threadsPerBlock() / 8 * 8;
+    return Math.min(KernelRegisters.of(kernel, model.target()), most);
   }
 }

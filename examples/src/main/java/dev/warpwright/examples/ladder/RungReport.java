@@ -107,20 +107,18 @@ public record RungReport(
   /**
    * The same after a run in the simulator.
    *
-   * @param micros what the counters make it take on the device
    * @param error of the result, relative
    * @param wrong what is wrong with it; null if nothing is
    */
-  public RungReport simulated(
-      double micros, double error, Map<String, Double> counted, @Nullable String wrong) {
+  public RungReport simulated(double error, Map<String, Double> counted, @Nullable String wrong) {
     return new RungReport(
         name,
         change,
         dtype,
-        micros,
+        timeUs,
         baselineUs,
-        gflops * timeUs / micros,
-        micros,
+        gflops,
+        predictedUs,
         least,
         error,
         true,

@@ -14,9 +14,7 @@ import dev.warpwright.sim.Verification;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CounterPrediction;
-import dev.warpwright.verify.KernelRegisters;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
@@ -31,10 +29,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rungs in the simulator, for which no GPU is needed: every access checked, the whole result
  * compared with a reference in double precision, element by element, and what they ask of the
- * memories counted.
+ * memories counted. Times are those of {@link LadderRun#predict}: counters alone know nothing of
+ * the L1's lookups and of waiting, which decide at small shapes.
  *
  * @param dtype f32 or f64, of the rungs without tensor cores
- * @param model of the device whose limits hold, and whose times are predicted from the counters
+ * @param model of the device whose limits hold, and whose times are predicted
  */
 public record SimulatedLadder(long m, long n, long k, DType dtype, DeviceModel model, long seed) {
   /** What is expected of a rung's kernel. */
@@ -78,7 +77,8 @@ public record SimulatedLadder(long m, long n, long k, DType dtype, DeviceModel m
           possible.apply(
               rung,
               kernel ->
-                  simulated(predicted.of(rung, kernel, registers(kernel)), kernel, precision)));
+                  simulated(
+                      predicted.of(rung, kernel, shape().registers(kernel)), kernel, precision)));
     }
     return reports;
   }
@@ -97,16 +97,13 @@ public record SimulatedLadder(long m, long n, long k, DType dtype, DeviceModel m
       findings = e.findings();
     }
     if (!findings.isEmpty()) {
-      return predicted.simulated(
-          Double.NaN, Double.NaN, Map.of(), "" + findings.getFirst().message());
+      return predicted.simulated(Double.NaN, Map.of(), "" + findings.getFirst().message());
     }
     double[] got = arguments.get("C").toDoubles();
     Verification result = Verification.compare(got, right.values());
-    CounterPrediction counted = CounterPrediction.whole(kernel, Map.of(), model);
     return predicted.simulated(
-        counted.time().micros(),
         result.relError(),
-        counted.counters(),
+        CounterPrediction.whole(kernel, Map.of(), model).counters(),
         result.within(precision.tolerance())
             ? elements(bound.workload().outputs().getFirst(), got, right)
             : String.format(Locale.ROOT, "relative error %.2e", result.relError()));
@@ -124,11 +121,5 @@ public record SimulatedLadder(long m, long n, long k, DType dtype, DeviceModel m
             0,
             true);
     return off.honest() ? null : off.text(n);
-  }
-
-  /** As many as a block may have at most. */
-  private static int registers(Kernel kernel) {
-    int most = GpuTarget.REGISTERS_PER_SM / kernel.threadsPerBlock() / 8 * 8;
-    return Math.min(KernelRegisters.estimate(kernel), most);
   }
 }

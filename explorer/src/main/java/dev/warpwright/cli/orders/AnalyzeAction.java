@@ -23,6 +23,11 @@ import java.util.OptionalDouble;
 
 /** Tells which parts of a workload are bound by memory, how full the device is, and why. */
 public final class AnalyzeAction implements Action<AnalyzeRequest> {
+  /** Of sizes that were hardly meant: seconds of 13 digits do not say so. */
+  private static final double DAY_US = 86_400e6;
+
+  private static final double YEAR_DAYS = 365.25;
+
   @Override
   public Report perform(AnalyzeRequest request, Progress progress) {
     List<Analysis> analyses =
@@ -54,6 +59,12 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
             analysis.workload().type().peak(gpu) / 1e12,
             gpu.dramGBs(),
             analysis.lines().getFirst().roofline().ridge()));
+    if (!analysis.fits()) {
+      lines.add(
+          format(
+              "does not fit: %s of weights, keys and values, and %s has %d GB; as if it did",
+              bytes(analysis.residentBytes()), gpu.name(), gpu.dramGB()));
+    }
     lines.add(
         format(
             "%-18s %-22s %5s %10s %8s %9s %10s %10s",
@@ -92,12 +103,6 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       lines.add("  * not there where neighbours are fused");
     }
     lines.add("  all parts, fused: at least " + time(analysis.boundUs()));
-    if (!analysis.fits()) {
-      lines.add(
-          format(
-              "  does not fit: %s of weights, keys and values, and %s has %d GB",
-              bytes(analysis.residentBytes()), gpu.name(), gpu.dramGB()));
-    }
     if (Calibration.isExtrapolated(analysis.device())) {
       lines.add(
           "  extrapolated: the models were fitted on another device, this one's figures are those"
@@ -238,6 +243,11 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
   }
 
   static String time(double us) {
+    if (us >= 2 * DAY_US) {
+      return us >= 2 * YEAR_DAYS * DAY_US
+          ? format("%.0f years", us / DAY_US / YEAR_DAYS)
+          : format("%.1f days", us / DAY_US);
+    }
     return us < 1000
         ? format("%.1f us", us)
         : us < 1e6 ? format("%.2f ms", us / 1e3) : format("%.2f s", us / 1e6);

@@ -122,7 +122,8 @@ public final class OrderAction implements Action<OrderRequest> {
     lines.add(
         String.format(
             Locale.ROOT,
-            "%d loads, %d hits, %d stores, %d of them at the end; no order loads less than %d",
+            "%s: %d loads, %d hits, %d stores, %d of them at the end; no order loads less than %d",
+            request.policy().text(),
             run.loads(),
             run.hits(),
             run.stores(),
@@ -246,7 +247,9 @@ public final class OrderAction implements Action<OrderRequest> {
     lines.add(
         String.format(
             Locale.ROOT,
-            "no order loads less than %d blocks or stores less than %d",
+            "cache: %s (search: optimal unless policy= says otherwise); no order loads less than %d"
+                + " blocks or stores less than %d",
+            request.policy().text(),
             bound,
             leastStores));
     write(request.files().csv(), csv.toString());

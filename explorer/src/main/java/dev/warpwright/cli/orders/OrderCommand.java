@@ -27,14 +27,15 @@ import picocli.CommandLine.Parameters;
       "search, show and score:",
       "grid=4x4       rows and columns of tiles",
       "capacity=4     blocks that the cache holds",
-      "policy=        lru, fifo or optimal; search: optimal, else lru",
+      "policy=        lru, fifo or optimal; default: optimal for search, which is exact, lru for show"
+          + " and score",
       "depth=1        blocks of K",
       "chained=0      columns of tiles of a second matmul that reads the first's result",
       "results=past   past the cache, or cached and written back",
       "at=1           tiles at a time",
       "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...; chained:",
       "               rows:2 of both in turn, halves of rows, mixed:2 rows high, tile by tile",
-      "file=          orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x,"
+      "file=          what search printed, or orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x,"
           + " y), ...]",
       "line=          which of them: the line on which it begins; else the first, score: all",
       "seconds=30     after which search returns the best so far; seed=1",

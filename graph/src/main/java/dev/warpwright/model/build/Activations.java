@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The activations that take more than one elementwise operator, as PyTorch defines them. */
 public final class Activations {
+  /** From here on log(1 + eˣ) and x are the same in single precision. */
+  public static final double SOFTPLUS_IS_LINEAR = 17;
+
   private static final float SELU_ALPHA = 1.6732632f;
   private static final float SELU_SCALE = 1.050701f;
 
@@ -43,6 +46,18 @@ public final class Activations {
     Term inner = arithmetic.binary(ElementwiseOp.DIV, x, alpha);
     Term elu = arithmetic.binary(ElementwiseOp.ELU, inner, 1);
     return arithmetic.binary(ElementwiseOp.MUL, elu, alpha);
+  }
+
+  /** log(1 + e^(beta · x)) / beta, and x where beta · x is above the threshold. */
+  public Term softplus(Term x, double beta, double threshold) {
+    Term inner = beta == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, beta);
+    Term smooth = arithmetic.unary(Activation.SOFTPLUS, inner);
+    Term scaled = beta == 1 ? smooth : arithmetic.binary(ElementwiseOp.DIV, smooth, beta);
+    if (threshold >= SOFTPLUS_IS_LINEAR) {
+      return scaled;
+    }
+    Term above = arithmetic.binary(ElementwiseOp.GREATER, inner, threshold);
+    return arithmetic.apply(ElementwiseOp.WHERE, List.of(above, x, scaled));
   }
 
   /** alpha · x + beta, not below 0 and not above 1. */

@@ -1,6 +1,7 @@
 package dev.warpwright.model.pt2;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.build.Activations;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import java.util.List;
@@ -8,9 +9,6 @@ import java.util.Map;
 
 /** Activation functions. */
 final class ActivationRules {
-  /** From here on log(1 + eˣ) and x are the same in single precision. */
-  private static final double SOFTPLUS_IS_LINEAR = 17;
-
   private ActivationRules() {}
 
   static void gelu(AtenCall call) {
@@ -62,7 +60,7 @@ final class ActivationRules {
     double beta = call.number("beta", 1);
     double threshold = call.number("threshold", 20);
     String scaled = beta == 1 ? x : call.step("Mul", x, call.scalar(beta, type));
-    boolean always = threshold >= SOFTPLUS_IS_LINEAR;
+    boolean always = threshold >= Activations.SOFTPLUS_IS_LINEAR;
     if (beta == 1 && always) {
       call.last("Softplus", x);
       return;

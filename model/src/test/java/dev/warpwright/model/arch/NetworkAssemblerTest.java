@@ -105,6 +105,16 @@ class NetworkAssemblerTest {
     assertThat(apply(op, x)).isCloseTo(expected, offset(1e-14));
   }
 
+  /** From 17 on both branches are the same float: as in programs of torch.export, none is made. */
+  @Test
+  void aHighThresholdOfSoftplusMakesNoBranch() throws IOException {
+    String softplus =
+        "{\"ops\":[{\"op\":\"linear\",\"weight\":\"two\"},{\"op\":\"softplus\",\"threshold\":";
+    int plain = load(softplus + "20}]}").nodes().size();
+    assertThat(load(softplus + "17}]}").nodes()).hasSize(plain);
+    assertThat(load(softplus + "16}]}").nodes().size()).isGreaterThan(plain);
+  }
+
   @Test
   void softmaxIsOverTheFeaturesOfARow() throws IOException {
     for (String op : List.of("softmax", "log_softmax")) {

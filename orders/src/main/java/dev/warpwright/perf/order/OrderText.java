@@ -22,6 +22,13 @@ public record OrderText(int atOnce, List<WorkItem> items, int line) {
   public static final int LONGEST = 4 << 20;
 
   private static final Pattern SPACE = Pattern.compile("(?:\\s|(?<=^|\n)#[^\n]*+)*+");
+
+  /**
+   * Between orders, also the lines that a search prints above its order: they begin with digits.
+   */
+  private static final Pattern BETWEEN =
+      Pattern.compile("(?:(?<=^|\n)(?:#|[ \t]*+\\d)[^\n]*+|\\s)*+");
+
   private static final Pattern FIELD =
       Pattern.compile("([A-Za-z_]\\w{0,39})\\s*=\\s*(\\d{1,9})\\s*,?");
   private static final Pattern HEAD = Pattern.compile("Order(?:\\s+\\d{1,6})?\\s*:\\s*\\[\\s*");
@@ -82,7 +89,7 @@ public record OrderText(int atOnce, List<WorkItem> items, int line) {
       List<OrderText> orders = new ArrayList<>();
       int atOnce = 1;
       while (true) {
-        next(SPACE);
+        next(BETWEEN);
         if (at == text.length() && !orders.isEmpty()) {
           return orders;
         }

@@ -21,11 +21,27 @@ class OrderTextTest {
     assertThat(OrderText.parse("t1 = 1 Order 0: []").items()).isEmpty();
   }
 
+  @Test
+  void readsWhatASearchPrints() {
+    String printed =
+        """
+        10 loads, optimal: proven to be the least, after 25 states
+            0    1
+
+            2    3
+        t1 = 1 Order 0: [(0, 0, 0), (1, 0, 0)]
+        """;
+    OrderText order = OrderText.parseAll(printed).getFirst();
+    assertThat(order.items()).containsExactly(new WorkItem(0, 0, 0), new WorkItem(0, 0, 1));
+    assertThat(order.line()).isEqualTo(5);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
         "",
         "[(0, 0, 0)]",
+        "10 loads, optimal",
         "t1 = 2 Order 0: [(0, 0), (1, 0, 0)]",
         "t1 = 2 Order 0: [(0, 0, 0)] junk",
         "t1 = 2 Order 0: [(0, 0, 0)]]",

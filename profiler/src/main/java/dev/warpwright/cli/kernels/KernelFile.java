@@ -4,8 +4,10 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.text.IrFile;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
@@ -21,8 +23,10 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -77,6 +81,39 @@ public record KernelFile(Path file, IrFile content) {
 
   private static void add(List<String> lines, String name, List<Problem> problems) {
     problems.forEach(problem -> lines.add(name + ": " + problem));
+  }
+
+  /**
+   * Refuses values of scalars that nothing in the file has.
+   *
+   * @throws UserError that names those there are
+   */
+  public void checkScalars(Set<String> given) {
+    Set<String> known = new LinkedHashSet<>();
+    content.primFuncs().forEach(f -> known.addAll(scalars(f.params())));
+    content.kernels().forEach(k -> known.addAll(scalars(k.params())));
+    for (Program program : content.programs()) {
+      known.addAll(scalars(program.params().stream().map(Program.ProgramParam::param).toList()));
+      program.kernels().forEach(k -> known.addAll(scalars(k.params())));
+    }
+    for (String name : given) {
+      if (!known.contains(name)) {
+        throw new UserError(
+            name
+                + ": "
+                + file
+                + (known.isEmpty()
+                    ? " has no scalars; its shapes are fixed"
+                    : " has no such scalar; there are " + String.join(", ", known)));
+      }
+    }
+  }
+
+  private static List<String> scalars(List<? extends Param> params) {
+    return params.stream()
+        .filter(p -> p instanceof ScalarParam)
+        .map(p -> ((ScalarParam) p).name())
+        .toList();
   }
 
   /** The canonical text of all of it. */

@@ -335,7 +335,8 @@ public record NetworkTask(
       throw new UserError(
           "'"
               + file
-              + "': it is gemm, mlp, ffn, layer or a model's file, and there is no such file");
+              + "': it is gemm, mlp, ffn, layer, attention or a model's file, and there is no such"
+              + " file");
     }
     int rows = rows(values, DEFAULT_ROWS);
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);

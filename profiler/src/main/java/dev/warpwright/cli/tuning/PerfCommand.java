@@ -32,8 +32,9 @@ import picocli.CommandLine.Parameters;
           + " 'perf gemm MNK=4096 dtype=bf16'; or a whole network beside the other ways to fuse it:"
           + " 'perf mlp widths=64,64,64 act=relu dtype=f16 rows=1048576', 'perf MODEL rows=65536'.",
       "",
-      "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32, f64,"
-          + " int8. acc: f16 to accumulate f16 in f16. layout: nt, nn, tn, tt. bias, act,"
+      "M, N, K: the shape; letters may share a value. dtype: bf16 (default), f16, tf32, e4m3, e5m2,"
+          + " f32, f64, int8. acc: f16 to accumulate f16 in f16. layout: nt (default), nn, tn, tt."
+          + " bias, act,"
           + " alpha, beta, scale (row, column, both), gate, residual: what follows the GEMM."
           + " batch: so many GEMMs; shared: a or b, what all of them share; groups: so many B,"
           + " of which a table names one for each GEMM. lda, ldb, ldc: elements from a row to"
@@ -42,11 +43,12 @@ import picocli.CommandLine.Parameters;
           + " analytic model's choice.",
       "",
       "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
-          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed; order"
-          + " (sequence, rows) and wait (tile, row, grid): both GEMMs in one persistent kernel, of"
-          + " a plain block with a GELU. Of other networks: rows (or M); widths: inputs and each"
-          + " layer's outputs; act: between the layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32;"
-          + " seed: of its random weights and inputs. Bursts of 8 ms after a rest, and the fastest"
+          + " features between; gated: 1 for act(gate) * up (0); act (gelu, of gated blocks silu),"
+          + " bias (0), dtype (bf16), seed (1); order (sequence, rows) and wait (tile, row, grid): both GEMMs in one persistent kernel, of"
+          + " a plain block with a GELU. Of mlp: rows (or M); widths: inputs and each layer's"
+          + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
+          + " tf32, f32; seed: of its random weights and inputs (1). Of a model's file: rows (65536),"
+          + " dtype (the file's), seed (1). Bursts of 8 ms after a rest, and the fastest"
           + " without rest.",
       "",
       "fleet: what 'tune --on' would take on many GPUs, by assumptions that it prints; see"

@@ -39,8 +39,9 @@ import picocli.CommandLine.Parameters;
           + " widths=64,64,64 act=relu dtype=f16 rows=65536', 'tune MODEL rows=4096'. Goes on where"
           + " an earlier search was interrupted.",
       "",
-      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16, tf32, e4m3,"
-          + " e5m2, f32, f64, int8. acc: f16 to accumulate f16 in f16. layout: nt, nn, tn, tt."
+      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16 (default),"
+          + " f16, tf32, e4m3, e5m2, f32, f64, int8. acc: f16 to accumulate f16 in f16. layout: nt"
+          + " (default), nn, tn, tt."
           + " t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
           + " space: template or free; O: 0 (template) and 1 (free) in the background, as with"
           + " --detach, 65536 and 65537 the same in the foreground. model,"
@@ -52,14 +53,15 @@ import picocli.CommandLine.Parameters;
           + " all share it.",
       "",
       "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
-          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed. Of other"
-          + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
-          + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
-          + " inputs; t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
+          + " features between; gated: 1 for act(gate) * up (0); act (gelu, of gated blocks silu),"
+          + " bias (0), dtype (bf16), seed (1). Of mlp: rows (or M); widths: inputs and each layer's"
+          + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
+          + " tf32, f32; seed: of its random weights and inputs (1). Of a model's file: rows (65536),"
+          + " dtype (the file's), seed (1). Of all of these: t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
           + " GEMM.",
       "",
-      "Of attention: B, entries; HQ, HKV, heads; D, of a head; T, tokens; S, keys; causal, page,"
-          + " dtype; t (24). rows, keys, splits, threads, stages: the only values to try, as"
+      "Of attention: B, entries (1); HQ, HKV, heads (HKV: as many as HQ); D, of a head; T, tokens"
+          + " (1); S, keys; causal (0), page (0: contiguous), dtype (bf16); t (24). rows, keys, splits, threads, stages: the only values to try, as"
           + " stages=2,3.",
       "",
       "Of FILE.ir, one's own function: values of its scalars, t (64), seconds (120), seed; tiles,"
