@@ -6,7 +6,7 @@ import dev.warpwright.ir.Expr;
 public class GuardedRewriter extends Rewriter {
   private boolean guarded;
 
-  /** Whether what is rewritten now may not be evaluated. */
+  /** {@return whether what is rewritten now may not be evaluated} */
   protected final boolean isGuarded() {
     return guarded;
   }
