@@ -10,7 +10,13 @@ module dev.warpwright.families {
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.space;
 
-  exports dev.warpwright.families;
+  exports dev.warpwright.families to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.orders;
   exports dev.warpwright.families.attention to
       dev.warpwright.compiler,
       dev.warpwright.examples,

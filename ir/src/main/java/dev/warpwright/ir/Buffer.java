@@ -57,7 +57,7 @@ public final class Buffer implements Param {
   }
 
   /**
-   * {@return A row-major buffer aligned to 16 bytes}
+   * {@return a row-major buffer aligned to 16 bytes}
    *
    * @param name an identifier
    * @param dtype of each element
@@ -69,7 +69,7 @@ public final class Buffer implements Param {
   }
 
   /**
-   * {@return A row-major buffer of constant shape, aligned to 16 bytes}
+   * {@return a row-major buffer of constant shape, aligned to 16 bytes}
    *
    * @param name an identifier
    * @param dtype of each element

@@ -45,7 +45,7 @@ public final class Exprs {
   }
 
   /**
-   * {@return A constant of a numeric type, in every lane}
+   * {@return a constant of a numeric type, in every lane}
    *
    * @param type numeric
    * @param value rounded to the type; of integers a whole number
@@ -325,7 +325,7 @@ public final class Exprs {
   }
 
   /**
-   * {@return A mathematical function of arguments of one type}
+   * {@return a mathematical function of arguments of one type}
    *
    * @param op the function
    * @param args as many as it takes, of one type

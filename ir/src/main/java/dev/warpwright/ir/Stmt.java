@@ -69,7 +69,7 @@ public sealed interface Stmt
     }
 
     /**
-     * {@return A loop from 0 without attributes}
+     * {@return a loop from 0 without attributes}
      *
      * @param kind how iterations are executed
      * @param var scalar integer

@@ -35,7 +35,7 @@ public final class Stmts {
   }
 
   /**
-   * {@return A loop over {@code 0 ≤ name < extent}; one iteration is written out without the loop}
+   * {@return a loop over {@code 0 ≤ name < extent}; one iteration is written out without the loop}
    *
    * @param kind how iterations are executed
    * @param name of the loop's variable

@@ -22,7 +22,7 @@ public final class Var implements Expr {
   }
 
   /**
-   * {@return A new {@code i32} variable, as loops and indices use}
+   * {@return a new {@code i32} variable, as loops and indices use}
    *
    * @param name an identifier
    */

@@ -108,7 +108,7 @@ public final class Calibration {
   }
 
   /**
-   * {@return A model's numbers}
+   * {@return a model's numbers}
    *
    * @param <E> names the numbers
    * @param model the name of its section
@@ -144,7 +144,7 @@ public final class Calibration {
   }
 
   /**
-   * {@return A model's number}
+   * {@return a model's number}
    *
    * @param model the name of its section
    * @param name one of {@link #names}

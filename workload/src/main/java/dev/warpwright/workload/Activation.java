@@ -236,7 +236,7 @@ public enum Activation implements Pointwise {
     return value.applyAsDouble(x);
   }
 
-  /** {@return A bound of the slope: the Lipschitz constant} */
+  /** {@return a bound of the slope: the Lipschitz constant} */
   public double slope() {
     return slope;
   }

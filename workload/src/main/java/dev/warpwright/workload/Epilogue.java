@@ -129,7 +129,7 @@ public record Epilogue(
   }
 
   /**
-   * {@return A gated linear unit}
+   * {@return a gated linear unit}
    *
    * @param bias whether a value for each column of the product is added
    * @param activation of the gate

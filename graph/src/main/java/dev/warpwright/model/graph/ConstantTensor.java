@@ -102,7 +102,7 @@ public final class ConstantTensor {
   }
 
   /**
-   * {@return A tensor with these elements, each rounded to the type, to nearest even}
+   * {@return a tensor with these elements, each rounded to the type, to nearest even}
    *
    * @param name as in the original file, for messages
    * @param dtype of each element
@@ -115,7 +115,7 @@ public final class ConstantTensor {
   }
 
   /**
-   * {@return A tensor of random numbers, each rounded to the type, to nearest even} It may have
+   * {@return a tensor of random numbers, each rounded to the type, to nearest even} It may have
    * more elements than an array.
    *
    * @param name as in the original file, for messages
@@ -147,7 +147,7 @@ public final class ConstantTensor {
   }
 
   /**
-   * {@return A tensor of 64-bit integers}
+   * {@return a tensor of 64-bit integers}
    *
    * @param name as in the original file, for messages
    * @param shape empty for a scalar
@@ -354,7 +354,7 @@ public final class ConstantTensor {
         new Interleaving(other, rows, group), key -> interleave(other, rows, group));
   }
 
-  /** {@return A tensor of zeros of the same shape and type, always the same one} */
+  /** {@return a tensor of zeros of the same shape and type, always the same one} */
   public synchronized ConstantTensor zeros() {
     if (zeros == null) {
       zeros =

@@ -55,7 +55,7 @@ public final class GraphEvaluator {
     double[] operand(Linear linear, double[] values);
 
     /**
-     * {@return A sum of products, whose squares have that sum}
+     * {@return a sum of products, whose squares have that sum}
      *
      * @param linear the product
      * @param sum of the products of one row and one feature

@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * returned as the same instance.
  */
 public class Rewriter {
+  /** A rewriter that changes nothing until methods are overridden. */
+  public Rewriter() {}
+
   private final Map<Pipe, Pipe> pipes = new HashMap<>();
 
   /**
@@ -314,7 +317,7 @@ public class Rewriter {
   }
 
   /**
-   * {@return A store, of a map's or by itself}
+   * {@return a store, of a map's or by itself}
    *
    * @param store as it stands
    */

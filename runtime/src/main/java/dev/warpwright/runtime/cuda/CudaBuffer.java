@@ -40,9 +40,8 @@ public final class CudaBuffer extends CudaResource {
   }
 
   /**
-   * {@return A part of this memory, for what takes a buffer; closing it frees nothing}
+   * {@return a part of this memory, for what takes a buffer; closing it frees nothing}
    *
-   * @param offset of its first byte
    * @param offset of its first byte
    * @param length bytes, so that it ends inside this memory
    */

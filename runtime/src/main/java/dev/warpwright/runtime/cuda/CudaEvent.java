@@ -26,7 +26,11 @@ public final class CudaEvent extends CudaResource {
    * @param stream of the event's context
    */
 
-  /** Puts this event behind all work that the stream was given so far. */
+  /**
+   * Puts this event behind all work that the stream was given so far.
+   *
+   * @param stream of the event's context
+   */
   public void record(CudaStream stream) {
     use();
     context().check(StreamCalls.record(handle, stream.handle()), "cuEventRecord");

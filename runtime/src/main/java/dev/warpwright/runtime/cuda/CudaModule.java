@@ -37,7 +37,7 @@ public final class CudaModule extends CudaResource {
   }
 
   /**
-   * {@return A kernel of this module}
+   * {@return a kernel of this module}
    *
    * @param name as in the source, of functions that are {@code extern "C"}
    * @throws dev.warpwright.base.DeviceError if there is none of this name

@@ -42,7 +42,7 @@ public record LaunchConfig(
   }
 
   /**
-   * {@return A plain launch without dynamic shared memory}
+   * {@return a plain launch without dynamic shared memory}
    *
    * @param grid blocks
    * @param block threads of each block
@@ -52,7 +52,7 @@ public record LaunchConfig(
   }
 
   /**
-   * {@return A plain launch in one dimension}
+   * {@return a plain launch in one dimension}
    *
    * @param blocks of the grid
    * @param threads of each block

@@ -211,7 +211,7 @@ public record TensorMapSpec(
   }
 
   /**
-   * {@return A row-major matrix, the usual case: zeros outside, promotion to lines of 128 bytes
+   * {@return a row-major matrix, the usual case: zeros outside, promotion to lines of 128 bytes
    * where rows begin with a line} Elsewhere a box's row lies in two lines, and promotion would read
    * both.
    *

@@ -35,7 +35,7 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * {@return A GPU that runs code for exactly this target}
+   * {@return a GPU that runs code for exactly this target}
    *
    * @param wanted by its exact name: an sm_89 does not stand for an sm_80
    * @throws DeviceError if there is none

@@ -40,7 +40,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
   private static final int BULK_ALIGNMENT = 16;
 
   /**
-   * {@return A kernel of a module that was compiled from its printed form}
+   * {@return a kernel of a module that was compiled from its printed form}
    *
    * @param kernel for a grid
    * @param module loaded into the context in which it will run
