@@ -57,7 +57,7 @@ public final class CpuDevice implements Device {
 
   /**
    * {@return attention over caches that are new in every call; heads and tiles of rows run in
-   * parallel on this device's cores, and not after it is closed}
+   * parallel on this device's cores, so it must stay open}
    *
    * @param attention its heads, tokens and keys
    */
