@@ -2,6 +2,26 @@ module dev.warpwright.base {
   requires static org.jspecify;
 
   exports dev.warpwright.base;
-  exports dev.warpwright.base.files;
-  exports dev.warpwright.base.json;
+  exports dev.warpwright.base.files to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.cuda,
+      dev.warpwright.explorer,
+      dev.warpwright.families,
+      dev.warpwright.measure,
+      dev.warpwright.model,
+      dev.warpwright.profiler,
+      dev.warpwright.space,
+      dev.warpwright.target;
+  exports dev.warpwright.base.json to
+      dev.warpwright.cli,
+      dev.warpwright.explorer,
+      dev.warpwright.export,
+      dev.warpwright.measure,
+      dev.warpwright.model,
+      dev.warpwright.parallel,
+      dev.warpwright.perf,
+      dev.warpwright.profiler,
+      dev.warpwright.schedule,
+      dev.warpwright.space;
 }

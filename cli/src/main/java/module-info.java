@@ -26,8 +26,6 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.profiler;
   requires transitive dev.warpwright.explorer;
 
-  exports dev.warpwright.cli;
-
   opens dev.warpwright.cli.accept to
       info.picocli;
   opens dev.warpwright.cli.ladder to

@@ -21,9 +21,29 @@ module dev.warpwright.compiler {
 
   exports dev.warpwright.compiler;
   exports dev.warpwright.compiler.buffer;
-  exports dev.warpwright.compiler.execute;
-  exports dev.warpwright.compiler.fusion;
-  exports dev.warpwright.compiler.predict;
-  exports dev.warpwright.compiler.program;
-  exports dev.warpwright.compiler.records;
+  exports dev.warpwright.compiler.execute to
+      dev.warpwright.cli,
+      dev.warpwright.export,
+      dev.warpwright.parallel,
+      dev.warpwright.verify;
+  exports dev.warpwright.compiler.fusion to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.parallel,
+      dev.warpwright.profiler;
+  exports dev.warpwright.compiler.predict to
+      dev.warpwright.cli,
+      dev.warpwright.parallel,
+      dev.warpwright.verify;
+  exports dev.warpwright.compiler.program to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.export,
+      dev.warpwright.parallel,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
+  exports dev.warpwright.compiler.records to
+      dev.warpwright.cli,
+      dev.warpwright.profiler;
 }

@@ -6,5 +6,13 @@ module dev.warpwright.cuda {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.cuda;
-  exports dev.warpwright.cuda.compile;
+  exports dev.warpwright.cuda.compile to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.export,
+      dev.warpwright.families,
+      dev.warpwright.measure,
+      dev.warpwright.parallel,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
 }

@@ -17,7 +17,9 @@ module dev.warpwright.examples {
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.verify;
 
-  exports dev.warpwright.examples;
-  exports dev.warpwright.examples.ladder;
-  exports dev.warpwright.examples.lowering;
+  exports dev.warpwright.examples to
+      dev.warpwright.profiler;
+  exports dev.warpwright.examples.ladder to
+      dev.warpwright.cli,
+      dev.warpwright.profiler;
 }

@@ -24,9 +24,10 @@ module dev.warpwright.explorer {
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.profiler;
 
-  exports dev.warpwright.cli.explore;
-  exports dev.warpwright.cli.orders;
-  exports dev.warpwright.explorer;
+  exports dev.warpwright.cli.explore to
+      dev.warpwright.cli;
+  exports dev.warpwright.cli.orders to
+      dev.warpwright.cli;
 
   opens dev.warpwright.cli.explore to
       info.picocli;

@@ -9,5 +9,6 @@ module dev.warpwright.export {
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.compiler;
 
-  exports dev.warpwright.export;
+  exports dev.warpwright.export to
+      dev.warpwright.cli;
 }

@@ -10,14 +10,46 @@ module dev.warpwright.families {
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.space;
 
-  exports dev.warpwright.families;
-  exports dev.warpwright.families.attention;
-  exports dev.warpwright.families.ffn;
-  exports dev.warpwright.families.gemv;
-  exports dev.warpwright.families.mma;
-  exports dev.warpwright.families.plain;
-  exports dev.warpwright.families.simt;
-  exports dev.warpwright.families.space;
-  exports dev.warpwright.families.tuned;
-  exports dev.warpwright.families.wgmma;
+  exports dev.warpwright.families to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.orders;
+  exports dev.warpwright.families.attention to
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.measure,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
+  exports dev.warpwright.families.ffn to
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.measure;
+  exports dev.warpwright.families.gemv to
+      dev.warpwright.examples;
+  exports dev.warpwright.families.mma to
+      dev.warpwright.examples,
+      dev.warpwright.measure;
+  exports dev.warpwright.families.plain to
+      dev.warpwright.examples,
+      dev.warpwright.measure;
+  exports dev.warpwright.families.simt to
+      dev.warpwright.examples;
+  exports dev.warpwright.families.space to
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.profiler;
+  exports dev.warpwright.families.tuned to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.parallel,
+      dev.warpwright.profiler;
+  exports dev.warpwright.families.wgmma to
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.measure;
 }

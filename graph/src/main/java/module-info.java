@@ -5,7 +5,14 @@ module dev.warpwright.graph {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.workload;
 
-  exports dev.warpwright.model.build;
-  exports dev.warpwright.model.function;
   exports dev.warpwright.model.graph;
+  exports dev.warpwright.model.build to
+      dev.warpwright.model;
+  exports dev.warpwright.model.function to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.export,
+      dev.warpwright.networks,
+      dev.warpwright.parallel,
+      dev.warpwright.verify;
 }

@@ -6,5 +6,9 @@ module dev.warpwright.host {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.threads;
 
-  exports dev.warpwright.lower.host;
+  exports dev.warpwright.lower.host to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.families,
+      dev.warpwright.networks;
 }

@@ -10,9 +10,15 @@ module dev.warpwright.interpreter {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.sim.api;
-  exports dev.warpwright.sim.counter;
-  exports dev.warpwright.sim.expr;
-  exports dev.warpwright.sim.finding;
-  exports dev.warpwright.sim.interpret;
-  exports dev.warpwright.sim.memory;
+  exports dev.warpwright.sim.counter to
+      dev.warpwright.sim;
+  exports dev.warpwright.sim.expr to
+      dev.warpwright.sim;
+  exports dev.warpwright.sim.finding to
+      dev.warpwright.cli,
+      dev.warpwright.sim;
+  exports dev.warpwright.sim.interpret to
+      dev.warpwright.sim;
+  exports dev.warpwright.sim.memory to
+      dev.warpwright.sim;
 }

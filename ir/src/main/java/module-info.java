@@ -4,9 +4,21 @@ module dev.warpwright.ir {
 
   exports dev.warpwright.ir;
   exports dev.warpwright.ir.accuracy;
-  exports dev.warpwright.ir.arith;
-  exports dev.warpwright.ir.layout;
   exports dev.warpwright.ir.order;
   exports dev.warpwright.ir.type;
   exports dev.warpwright.ir.visit;
+  exports dev.warpwright.ir.arith to
+      dev.warpwright.cli,
+      dev.warpwright.cuda,
+      dev.warpwright.host,
+      dev.warpwright.lower,
+      dev.warpwright.networks,
+      dev.warpwright.perf,
+      dev.warpwright.schedule,
+      dev.warpwright.text,
+      dev.warpwright.threads,
+      dev.warpwright.workload;
+  exports dev.warpwright.ir.layout to
+      dev.warpwright.lower,
+      dev.warpwright.threads;
 }

@@ -6,5 +6,7 @@ module dev.warpwright.jvm {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
 
-  exports dev.warpwright.jvm;
+  exports dev.warpwright.jvm to
+      dev.warpwright.compiler,
+      dev.warpwright.profiler;
 }

@@ -7,5 +7,7 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.threads;
 
   exports dev.warpwright.lower.flow;
-  exports dev.warpwright.lower.tile;
+  exports dev.warpwright.lower.tile to
+      dev.warpwright.cli,
+      dev.warpwright.compiler;
 }

@@ -17,12 +17,31 @@ module dev.warpwright.measure {
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
 
-  exports dev.warpwright.measure;
-  exports dev.warpwright.measure.attention;
-  exports dev.warpwright.measure.data;
-  exports dev.warpwright.measure.network;
-  exports dev.warpwright.measure.orders;
-  exports dev.warpwright.measure.reference;
-  exports dev.warpwright.measure.timing;
-  exports dev.warpwright.measure.tuning;
+  exports dev.warpwright.measure to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.profiler;
+  exports dev.warpwright.measure.attention to
+      dev.warpwright.profiler;
+  exports dev.warpwright.measure.data to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
+  exports dev.warpwright.measure.network to
+      dev.warpwright.cli;
+  exports dev.warpwright.measure.orders to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
+  exports dev.warpwright.measure.reference to
+      dev.warpwright.examples,
+      dev.warpwright.verify;
+  exports dev.warpwright.measure.timing to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.profiler;
+  exports dev.warpwright.measure.tuning to
+      dev.warpwright.explorer,
+      dev.warpwright.profiler;
 }

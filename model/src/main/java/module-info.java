@@ -6,10 +6,11 @@ module dev.warpwright.model {
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.graph;
 
-  exports dev.warpwright.model;
   exports dev.warpwright.model.arch;
-  exports dev.warpwright.model.image;
-  exports dev.warpwright.model.io;
-  exports dev.warpwright.model.npy;
-  exports dev.warpwright.model.weights;
+  exports dev.warpwright.model to
+      dev.warpwright.compiler;
+  exports dev.warpwright.model.image to
+      dev.warpwright.cli;
+  exports dev.warpwright.model.npy to
+      dev.warpwright.cli;
 }

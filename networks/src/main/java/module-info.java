@@ -11,9 +11,15 @@ module dev.warpwright.networks {
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.graph;
 
-  exports dev.warpwright.networks;
-  exports dev.warpwright.networks.layers;
-  exports dev.warpwright.networks.registers;
-  exports dev.warpwright.networks.rows;
-  exports dev.warpwright.networks.stages;
+  exports dev.warpwright.networks to
+      dev.warpwright.compiler;
+  exports dev.warpwright.networks.layers to
+      dev.warpwright.compiler;
+  exports dev.warpwright.networks.registers to
+      dev.warpwright.compiler;
+  exports dev.warpwright.networks.rows to
+      dev.warpwright.compiler;
+  exports dev.warpwright.networks.stages to
+      dev.warpwright.cli,
+      dev.warpwright.compiler;
 }

@@ -7,6 +7,10 @@ module dev.warpwright.orders {
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.families;
 
-  exports dev.warpwright.perf.grid;
-  exports dev.warpwright.perf.order;
+  exports dev.warpwright.perf.grid to
+      dev.warpwright.explorer,
+      dev.warpwright.measure;
+  exports dev.warpwright.perf.order to
+      dev.warpwright.explorer,
+      dev.warpwright.measure;
 }

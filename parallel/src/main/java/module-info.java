@@ -14,9 +14,15 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.compiler;
 
-  exports dev.warpwright.parallel.cost;
-  exports dev.warpwright.parallel.gpu;
-  exports dev.warpwright.parallel.nccl;
-  exports dev.warpwright.parallel.program;
-  exports dev.warpwright.parallel.split;
+  exports dev.warpwright.parallel.cost to
+      dev.warpwright.cli,
+      dev.warpwright.profiler;
+  exports dev.warpwright.parallel.gpu to
+      dev.warpwright.cli;
+  exports dev.warpwright.parallel.program to
+      dev.warpwright.cli,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
+  exports dev.warpwright.parallel.split to
+      dev.warpwright.cli;
 }

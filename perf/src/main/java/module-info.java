@@ -5,7 +5,25 @@ module dev.warpwright.perf {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.workload;
 
-  exports dev.warpwright.perf;
-  exports dev.warpwright.perf.analyze;
-  exports dev.warpwright.perf.predict;
+  exports dev.warpwright.perf to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.networks,
+      dev.warpwright.orders,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
+  exports dev.warpwright.perf.analyze to
+      dev.warpwright.explorer,
+      dev.warpwright.measure,
+      dev.warpwright.orders;
+  exports dev.warpwright.perf.predict to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.measure,
+      dev.warpwright.parallel,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
 }

@@ -28,14 +28,27 @@ module dev.warpwright.profiler {
 
   uses dev.warpwright.tune.fleet.FleetProvider;
 
-  exports dev.warpwright.cli.attention;
-  exports dev.warpwright.cli.command;
-  exports dev.warpwright.cli.devices;
-  exports dev.warpwright.cli.jobs;
-  exports dev.warpwright.cli.kernels;
-  exports dev.warpwright.cli.networks;
-  exports dev.warpwright.cli.output;
-  exports dev.warpwright.cli.tuning;
+  exports dev.warpwright.cli.attention to
+      dev.warpwright.cli;
+  exports dev.warpwright.cli.command to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
+  exports dev.warpwright.cli.devices to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
+  exports dev.warpwright.cli.jobs to
+      dev.warpwright.cli;
+  exports dev.warpwright.cli.kernels to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
+  exports dev.warpwright.cli.networks to
+      dev.warpwright.cli;
+  exports dev.warpwright.cli.output to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
+  exports dev.warpwright.cli.tuning to
+      dev.warpwright.cli,
+      dev.warpwright.explorer;
 
   opens dev.warpwright.cli.command to
       info.picocli;

@@ -5,7 +5,10 @@ module dev.warpwright.runtime {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.cuda;
 
-  exports dev.warpwright.runtime.cublas;
   exports dev.warpwright.runtime.cuda;
   exports dev.warpwright.runtime.launch;
+  exports dev.warpwright.runtime.call to
+      dev.warpwright.parallel;
+  exports dev.warpwright.runtime.cublas to
+      dev.warpwright.measure;
 }

@@ -5,6 +5,10 @@ module dev.warpwright.target {
   requires transitive dev.warpwright.text;
 
   exports dev.warpwright.target;
-  exports dev.warpwright.target.host;
   exports dev.warpwright.target.intrinsic;
+  exports dev.warpwright.target.host to
+      dev.warpwright.cuda,
+      dev.warpwright.families,
+      dev.warpwright.parallel,
+      dev.warpwright.runtime;
 }

@@ -7,6 +7,8 @@ module dev.warpwright.text {
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
 
+  exports dev.warpwright.ir.attribute to
+      dev.warpwright.schedule;
   exports dev.warpwright.ir.text;
   exports dev.warpwright.ir.verify;
 }

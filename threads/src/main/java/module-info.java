@@ -5,10 +5,16 @@ module dev.warpwright.threads {
   requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
 
-  exports dev.warpwright.lower.block;
-  exports dev.warpwright.lower.gpu;
-  exports dev.warpwright.lower.grid;
-  exports dev.warpwright.lower.item;
   exports dev.warpwright.lower.pass;
   exports dev.warpwright.lower.simt;
+  exports dev.warpwright.lower.block to
+      dev.warpwright.lower;
+  exports dev.warpwright.lower.gpu to
+      dev.warpwright.families,
+      dev.warpwright.lower,
+      dev.warpwright.measure;
+  exports dev.warpwright.lower.grid to
+      dev.warpwright.lower;
+  exports dev.warpwright.lower.item to
+      dev.warpwright.lower;
 }

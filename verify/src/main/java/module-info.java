@@ -15,6 +15,10 @@ module dev.warpwright.verify {
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.parallel;
 
-  exports dev.warpwright.verify;
-  exports dev.warpwright.verify.mutation;
+  exports dev.warpwright.verify to
+      dev.warpwright.cli,
+      dev.warpwright.examples,
+      dev.warpwright.profiler;
+  exports dev.warpwright.verify.mutation to
+      dev.warpwright.profiler;
 }

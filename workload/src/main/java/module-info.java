@@ -5,6 +5,16 @@ module dev.warpwright.workload {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.workload;
-  exports dev.warpwright.workload.kernel;
   exports dev.warpwright.workload.tensor;
+  exports dev.warpwright.workload.kernel to
+      dev.warpwright.cli,
+      dev.warpwright.compiler,
+      dev.warpwright.examples,
+      dev.warpwright.explorer,
+      dev.warpwright.export,
+      dev.warpwright.families,
+      dev.warpwright.measure,
+      dev.warpwright.perf,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
 }

@@ -47,6 +47,10 @@ class ApplicationClassPathTest {
       }
       """;
 
+  private static final String AS_MODULES = "--add-modules=dev.warpwright.compiler";
+  private static final String NATIVE =
+      "--enable-native-access=dev.warpwright.runtime,dev.warpwright.cuda";
+
   private static final Set<String> MODULES = new LinkedHashSet<>();
   private static final List<String> OTHERS = new ArrayList<>();
 
@@ -172,30 +176,62 @@ class ApplicationClassPathTest {
 
   @Test
   void itSuffices(@TempDir Path folder) throws Exception {
-    Path source = Files.writeString(folder.resolve("Application.java"), APPLICATION);
-    String classPath =
-        MODULES.stream()
-            .map(module -> classes(module).toAbsolutePath().normalize().toString())
-            .collect(Collectors.joining(File.pathSeparator));
+    Result run =
+        run(
+            folder,
+            APPLICATION,
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            path());
+    assertThat(run.status()).as(run.output()).isZero();
+    assertThat(run.output()).contains("outputs 30").contains("cuda true");
+  }
+
+  @Test
+  void itSufficesAsModules(@TempDir Path folder) throws Exception {
+    Result run = run(folder, APPLICATION, AS_MODULES, NATIVE, "--module-path", path());
+    assertThat(run.status()).as(run.output()).isZero();
+    assertThat(run.output()).contains("outputs 30").contains("cuda true");
+  }
+
+  /** Of modules an application sees only packages that are meant for it. */
+  @Test
+  void itShowsNoPackageOfOurs(@TempDir Path folder) throws Exception {
+    String curious =
+        APPLICATION.replace(
+            "import java.nio.file.Path;",
+            "import java.nio.file.Path;\nimport dev.warpwright.compiler.fusion.NetworkCompiler;");
+    Result run = run(folder, curious, AS_MODULES, NATIVE, "--module-path", path());
+    assertThat(run.status()).isNotZero();
+    assertThat(run.output())
+        .contains("package dev.warpwright.compiler.fusion is declared in module")
+        .contains("not export it to the unnamed module");
+  }
+
+  private static String path() {
+    return MODULES.stream()
+        .map(module -> classes(module).toAbsolutePath().normalize().toString())
+        .collect(Collectors.joining(File.pathSeparator));
+  }
+
+  private record Result(int status, String output) {}
+
+  /** Compiles and runs a program as a user's Java does. */
+  private static Result run(Path folder, String program, String... options) throws Exception {
+    Path source = Files.writeString(folder.resolve("Application.java"), program);
     Path model = Path.of("..", "models", "digits-relu-128-64", "model.onnx");
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "--add-modules",
-                "jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                classPath,
-                source.toString(),
-                model.toAbsolutePath().normalize().toString())
-            .redirectErrorStream(true)
-            .start();
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(List.of(options));
+    command.add(source.toString());
+    command.add(model.toAbsolutePath().normalize().toString());
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output;
     try (var in = process.getInputStream()) {
       output = new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
-    assertThat(process.waitFor()).as(output).isZero();
-    assertThat(output).contains("outputs 30").contains("cuda true");
+    return new Result(process.waitFor(), output);
   }
 }

@@ -3,27 +3,21 @@ package dev.warpwright;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.classfile.Attributes;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.constantpool.FieldRefEntry;
 import java.lang.classfile.constantpool.PoolEntry;
 import java.lang.classfile.constantpool.Utf8Entry;
-import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.AccessFlag;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeAll;
@@ -262,60 +256,22 @@ final class LayersTest {
                   "explorer",
                   "profiler")));
 
-  private static final String PREFIX = "dev.warpwright.";
-
-  /** The name of a class of ours in a class file; the group is its package. */
-  private static final Pattern TYPE =
-      Pattern.compile("(?<![\\w/.])L?(dev/warpwright(?:/[a-z][a-z0-9]*)*)/[A-Z]\\w*");
-
   /** Our modules by their short name, each with all its class files, module-info too. */
-  private static final Map<String, List<ClassModel>> MODULES = new TreeMap<>();
+  private static Map<String, List<ClassModel>> modules;
 
   @BeforeAll
   static void readModules() throws IOException {
-    for (String part : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-      Path path = Path.of(part);
-      if (Files.isDirectory(path)) {
-        readModule(path);
-      } else if (Files.isRegularFile(path)) {
-        try (var jar = FileSystems.newFileSystem(path)) {
-          readModule(jar.getPath("/"));
-        }
-      }
-    }
-  }
-
-  private static void readModule(Path folder) throws IOException {
-    Path info = folder.resolve("module-info.class");
-    if (!Files.exists(info)) {
-      return;
-    }
-    String name;
-    try (var in = Files.newInputStream(info)) {
-      name = ModuleDescriptor.read(in).name();
-    }
-    if (!name.startsWith(PREFIX)) {
-      return;
-    }
-    var classes = new ArrayList<ClassModel>();
-    try (var files = Files.walk(folder)) {
-      for (Path file : (Iterable<Path>) files::iterator) {
-        if (file.toString().endsWith(".class")) {
-          classes.add(ClassFile.of().parse(Files.readAllBytes(file)));
-        }
-      }
-    }
-    MODULES.put(name.substring(PREFIX.length()), classes);
+    modules = OurModules.read();
   }
 
   @Test
   void everyModuleHasItsArrows() {
-    assertThat(MODULES.keySet()).isEqualTo(ARROWS.keySet());
+    assertThat(modules.keySet()).isEqualTo(ARROWS.keySet());
   }
 
   @Test
   void arrowsPointOneWay() {
-    MODULES.forEach(
+    modules.forEach(
         (module, classes) ->
             assertThat(requires(classes))
                 .as("what %s requires", module)
@@ -339,18 +295,14 @@ final class LayersTest {
   @Test
   void packagesHaveNoCycle() {
     var uses = new TreeMap<String, Set<String>>();
-    for (ClassModel file : MODULES.values().stream().flatMap(List::stream).toList()) {
+    for (ClassModel file : modules.values().stream().flatMap(List::stream).toList()) {
       if (file.thisClass().asInternalName().equals("module-info")) {
         continue;
       }
       Set<String> used =
-          uses.computeIfAbsent(packageOf(file.thisClass().asInternalName()), p -> new TreeSet<>());
-      for (PoolEntry entry : file.constantPool()) {
-        // Descriptors and signatures name types as the names of classes do.
-        if (entry instanceof Utf8Entry text) {
-          TYPE.matcher(text.stringValue()).results().map(m -> m.group(1)).forEach(used::add);
-        }
-      }
+          uses.computeIfAbsent(
+              OurModules.packageOf(file.thisClass().asInternalName()), p -> new TreeSet<>());
+      used.addAll(OurModules.packagesIn(file));
     }
     uses.forEach(
         (name, used) -> {
@@ -376,7 +328,7 @@ final class LayersTest {
   @Test
   void publicClassesHaveNamesOfTheirOwn() {
     var names = new TreeMap<String, Set<String>>();
-    for (ClassModel file : MODULES.values().stream().flatMap(List::stream).toList()) {
+    for (ClassModel file : modules.values().stream().flatMap(List::stream).toList()) {
       String name = file.thisClass().asInternalName();
       if (file.flags().has(AccessFlag.PUBLIC) && !name.contains("$")) {
         names
@@ -386,10 +338,6 @@ final class LayersTest {
     }
     names.values().removeIf(classes -> classes.size() == 1);
     assertThat(names).isEmpty();
-  }
-
-  private static String packageOf(String type) {
-    return type.substring(0, type.lastIndexOf('/'));
   }
 
   @Test
@@ -418,12 +366,12 @@ final class LayersTest {
   void everyPackageIsNullMarked() {
     var marked = new TreeSet<String>();
     var all = new TreeSet<String>();
-    for (ClassModel file : MODULES.values().stream().flatMap(List::stream).toList()) {
+    for (ClassModel file : modules.values().stream().flatMap(List::stream).toList()) {
       String name = file.thisClass().asInternalName();
       if (name.equals("module-info")) {
         continue;
       }
-      String packageName = name.substring(0, name.lastIndexOf('/'));
+      String packageName = OurModules.packageOf(name);
       all.add(packageName);
       if (name.endsWith("/package-info")
           && file.findAttribute(Attributes.runtimeVisibleAnnotations())
@@ -461,16 +409,15 @@ final class LayersTest {
         .flatMap(c -> c.findAttribute(Attributes.module()).stream())
         .flatMap(m -> m.requires().stream())
         .map(r -> r.requires().name().stringValue())
-        .filter(name -> name.startsWith(PREFIX))
-        .map(name -> name.substring(PREFIX.length()))
+        .filter(name -> name.startsWith(OurModules.PREFIX))
+        .map(name -> name.substring(OurModules.PREFIX.length()))
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** The classes of the modules that have such an entry in their constant pool. */
-  private static List<String> classesWith(
-      Predicate<String> modules, Predicate<PoolEntry> condition) {
-    return MODULES.entrySet().stream()
-        .filter(m -> modules.test(m.getKey()))
+  private static List<String> classesWith(Predicate<String> among, Predicate<PoolEntry> condition) {
+    return modules.entrySet().stream()
+        .filter(m -> among.test(m.getKey()))
         .flatMap(m -> m.getValue().stream())
         .filter(
             c -> StreamSupport.stream(c.constantPool().spliterator(), false).anyMatch(condition))

@@ -41,8 +41,10 @@ public final class DeepStack {
   }
 
   /**
-   * What {@code work} returns or throws.
+   * {@return what {@code work} returns or throws}
    *
+   * @param <T> of the result
+   * @param work run once, on a thread with a large stack unless this one has it
    * @throws UserError if it recursed deeper than even the large stack allows
    */
   @SuppressWarnings("NullAway") // the result is what work returned, null only if that may be

@@ -8,15 +8,22 @@ public final class Names {
 
   private Names() {}
 
-  /** The name in single quotes, printable on one line; quotes and backslashes in it are escaped. */
+  /**
+   * {@return the name in single quotes, printable on one line; quotes and backslashes in it are
+   * escaped}
+   *
+   * @param name from a file or a command line, of any characters
+   */
   public static String quote(String name) {
     return "'" + escape(name, true) + "'";
   }
 
   /**
-   * The name on one line, as a path is shown: control, format and separator characters and lone
-   * surrogates are escaped, and what is longer than {@value #MAX_SHOWN} characters is cut with an
-   * ellipsis.
+   * {@return the name on one line, as a path is shown: control, format and separator characters and
+   * lone surrogates are escaped, and what is longer than {@value #MAX_SHOWN} characters is cut with
+   * an ellipsis}
+   *
+   * @param name from a file or a command line, of any characters
    */
   public static String printable(String name) {
     return escape(name, false);

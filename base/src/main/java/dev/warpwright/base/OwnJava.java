@@ -8,16 +8,21 @@ import java.util.List;
 public final class OwnJava {
   private OwnJava() {}
 
-  /** The command that starts a main class among the classes of this process. */
+  /**
+   * {@return the command that starts a main class among the classes of this process}
+   *
+   * @param main the class's binary name
+   */
   public static List<String> command(String main) {
     return command(List.of(), System.getProperty("java.class.path"), main, List.of());
   }
 
   /**
-   * The command that starts a main class.
+   * {@return the command that starts a main class}
    *
    * @param options of the virtual machine, beside those that our modules need
    * @param classPath where the class and all that it uses lie
+   * @param main the class's binary name
    * @param arguments of the class
    */
   public static List<String> command(

@@ -12,9 +12,10 @@ import java.util.Arrays;
  * Attention on this machine's CPU.
  *
  * <pre>{@code
- * CpuAttention attention =
- *     CpuAttention.of(Attention.of(2, 8, 2, 64, 1, 128, DType.F32), Parallel.SERIAL);
- * attention.run(q, k, v, new int[] {128, 17}, new int[0], o);
+ * try (var device = new CpuDevice()) {
+ *   CpuAttention attention = device.attention(Attention.of(2, 8, 2, 64, 1, 128, DType.F32));
+ *   attention.run(q, k, v, new int[] {128, 17}, new int[0], o);
+ * }
  * }</pre>
  */
 public final class CpuAttention {
@@ -36,7 +37,7 @@ public final class CpuAttention {
    * @param parallel runs the heads and tiles of rows
    * @param attention its heads, tokens and keys
    */
-  public static CpuAttention of(Attention attention, Parallel parallel) {
+  static CpuAttention of(Attention attention, Parallel parallel) {
     return new CpuAttention(
         attention,
         HostCompiler.compile(HostAttention.kernel(attention, HostTarget.current())),

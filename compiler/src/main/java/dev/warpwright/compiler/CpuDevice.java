@@ -11,6 +11,7 @@ import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,16 @@ public final class CpuDevice implements Device {
    */
   public CpuMatmul matmul(int m, int n, int k) {
     return new CpuMatmul(m, n, k, target, parallel);
+  }
+
+  /**
+   * {@return attention over caches that are new in every call; heads and tiles of rows run in
+   * parallel on this device's cores, so it must stay open}
+   *
+   * @param attention its heads, tokens and keys
+   */
+  public CpuAttention attention(Attention attention) {
+    return CpuAttention.of(attention, parallel);
   }
 
   @Override

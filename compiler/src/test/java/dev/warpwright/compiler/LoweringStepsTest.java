@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.LoweringSteps;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;

@@ -10,7 +10,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.HashSet;
 import java.util.List;
@@ -65,7 +64,7 @@ record AccessSummary(
       case Expr.Call c when c.op() instanceof Intrinsic intrinsic -> {
         if (intrinsic instanceof TargetIntrinsic target) {
           functions.add(target.function());
-          functions.add(Intrinsics.guardedFunction(target));
+          functions.add(target.guardedFunction());
         }
         noteOperands(intrinsic, c.args());
       }

@@ -24,27 +24,42 @@ public final class CudaPrinter {
 
   private CudaPrinter() {}
 
-  /** One kernel. */
+  /**
+   * {@return one kernel as a translation unit, see {@link #print(List, GpuTarget)}}
+   *
+   * @param kernel for a grid
+   * @param target that it is compiled for
+   */
   public static String print(Kernel kernel, GpuTarget target) {
     return print(List.of(kernel), target);
   }
 
-  /** The kernels of a program. */
+  /**
+   * {@return the kernels of a program as one translation unit, see {@link #print(List, GpuTarget)}}
+   *
+   * @param program of grid kernels
+   * @param target that it is compiled for
+   */
   public static String print(Program program, GpuTarget target) {
     return print(program.kernels(), target);
   }
 
   /**
-   * Kernels as one translation unit to be read: sizes have names, which are defined at the top of
-   * each kernel. It compiles to the same code as what {@link #print(List, GpuTarget)} gives.
+   * {@return kernels as one translation unit to be read: sizes have names, which are defined at the
+   * top of each kernel} It compiles to the same code as what {@link #print(List, GpuTarget)} gives.
+   *
+   * @param kernels for grids
+   * @param target that they are compiled for
    */
   public static String printNamed(List<Kernel> kernels, GpuTarget target) {
     return print(kernels, target, Constants::of);
   }
 
   /**
-   * Kernels as one translation unit.
+   * {@return kernels as one translation unit}
    *
+   * @param kernels for grids
+   * @param target that they are compiled for
    * @throws UserError if a kernel needs what the target does not have
    * @throws IllegalArgumentException if a kernel is no grid kernel, is not fully lowered, or has
    *     the function name of another one
@@ -77,12 +92,20 @@ public final class CudaPrinter {
         + functions;
   }
 
-  /** Name of the function that a kernel is printed as, by which a module finds it. */
+  /**
+   * {@return name of the function that a kernel is printed as, by which a module finds it}
+   *
+   * @param kernel any kernel
+   */
   public static String functionName(Kernel kernel) {
     return Names.kernel(kernel.name());
   }
 
-  /** The definition of an element type that is a struct around bits; empty for others. */
+  /**
+   * {@return the definition of an element type that is a struct around bits; empty for others}
+   *
+   * @param dtype of elements
+   */
   public static String definition(DType dtype) {
     return switch (dtype) {
       case F16 -> Helper.F16.text();

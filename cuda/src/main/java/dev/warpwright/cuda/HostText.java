@@ -39,32 +39,57 @@ public final class HostText {
     }
   }
 
-  /** The name of a buffer. */
+  /**
+   * {@return the name of a buffer}
+   *
+   * @param buffer a parameter
+   */
   public String of(Buffer buffer) {
     return names.of(buffer);
   }
 
-  /** The name of a scalar. */
+  /**
+   * {@return the name of a scalar}
+   *
+   * @param scalar a parameter
+   */
   public String of(ScalarParam scalar) {
     return names.of(scalar.var());
   }
 
-  /** An integer expression of the scalars. */
+  /**
+   * {@return an integer expression of the scalars in C++}
+   *
+   * @param e of the scalars
+   */
   public String of(Expr e) {
     return exprs.print(e).string();
   }
 
-  /** The type of an element. */
+  /**
+   * {@return the type of an element in CUDA C++}
+   *
+   * @param dtype of elements
+   */
   public static String type(DType dtype) {
     return CudaTypes.name(dtype);
   }
 
-  /** Whether a kernel writes a buffer by statements or instructions. */
+  /**
+   * {@return whether a kernel writes a buffer by statements or instructions}
+   *
+   * @param kernel for a grid
+   * @param buffer a parameter of it
+   */
   public static boolean writes(Kernel kernel, Buffer buffer) {
     return AccessSummary.of(kernel).writes(buffer);
   }
 
-  /** A snake-case identifier like this text. */
+  /**
+   * {@return a snake-case identifier like this text}
+   *
+   * @param text any
+   */
   public static String identifier(String text) {
     return Names.identifier(text);
   }

@@ -194,8 +194,7 @@ final class Names {
             && !RESERVED.contains(name)
             && !LIBRARY.contains(name)
             && Intrinsics.all().stream()
-                .noneMatch(
-                    i -> i.function().equals(name) || Intrinsics.guardedFunction(i).equals(name));
+                .noneMatch(i -> i.function().equals(name) || i.guardedFunction().equals(name));
     return fine ? name : identifier(name) + "_kernel";
   }
 }

@@ -9,7 +9,11 @@ import java.util.HexFormat;
 public final class SourceHash {
   private SourceHash() {}
 
-  /** SHA-256 of the source in UTF-8, as 64 hexadecimal digits. */
+  /**
+   * {@return SHA-256 of the source in UTF-8, as 64 hexadecimal digits}
+   *
+   * @param source any text
+   */
   public static String of(String source) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");

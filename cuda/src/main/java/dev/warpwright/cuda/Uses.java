@@ -70,7 +70,7 @@ final class Uses {
   String guarded(TargetIntrinsic intrinsic) {
     require(intrinsic);
     guarded.add(intrinsic);
-    return Intrinsics.guardedFunction(intrinsic);
+    return intrinsic.guardedFunction();
   }
 
   private void require(TargetIntrinsic intrinsic) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Named annotations of a loop, a block, a tile statement, a function or a kernel: integers ({@code
  * Long}) and strings, in the order of their names. They carry decisions, never meaning: dropping
  * one may change speed, not results.
+ *
+ * @param values {@code Long} or {@code String} by name
  */
 public record Attrs(SortedMap<String, Object> values) {
   public static final Attrs NONE = new Attrs(new TreeMap<>());
@@ -17,6 +19,7 @@ public record Attrs(SortedMap<String, Object> values) {
   /** What a reader is told above a function or kernel, lines separated by {@code \n}. */
   public static final String COMMENT = "comment";
 
+  /** Copies the map and checks its values. */
   public Attrs {
     for (Map.Entry<String, Object> entry : values.entrySet()) {
       if (!(entry.getValue() instanceof Long) && !(entry.getValue() instanceof String)) {
@@ -27,24 +30,42 @@ public record Attrs(SortedMap<String, Object> values) {
     values = Collections.unmodifiableSortedMap(new TreeMap<>(values));
   }
 
-  /** These attributes and one more, or one replaced. */
+  /**
+   * {@return these attributes and one more, or one replaced}
+   *
+   * @param name of the attribute
+   * @param value its integer
+   */
   public Attrs with(String name, long value) {
     return put(name, value);
   }
 
-  /** These attributes and one more, or one replaced. */
+  /**
+   * {@return these attributes and one more, or one replaced}
+   *
+   * @param name of the attribute
+   * @param value its string
+   */
   public Attrs with(String name, String value) {
     return put(name, value);
   }
 
-  /** These attributes and others, which win where both have a name. */
+  /**
+   * {@return these attributes and others, which win where both have a name}
+   *
+   * @param others that win
+   */
   public Attrs with(Attrs others) {
     TreeMap<String, Object> copy = new TreeMap<>(values);
     copy.putAll(others.values);
     return new Attrs(copy);
   }
 
-  /** These attributes but the one of this name. */
+  /**
+   * {@return these attributes but the one of this name}
+   *
+   * @param name of the attribute, which need not be there
+   */
   public Attrs without(String name) {
     if (!has(name)) {
       return this;
@@ -60,20 +81,35 @@ public record Attrs(SortedMap<String, Object> values) {
     return new Attrs(copy);
   }
 
+  /** {@return whether there is no attribute} */
   public boolean isEmpty() {
     return values.isEmpty();
   }
 
+  /**
+   * {@return whether there is an attribute of this name, of either type}
+   *
+   * @param name of the attribute
+   */
   public boolean has(String name) {
     return values.containsKey(name);
   }
 
-  /** The integer of this name, or {@code otherwise} when there is none. */
+  /**
+   * {@return the integer of this name, or {@code otherwise} when there is none}
+   *
+   * @param name of the attribute
+   * @param otherwise the answer without one
+   */
   public long getLong(String name, long otherwise) {
     return values.get(name) instanceof Long value ? value : otherwise;
   }
 
-  /** The string of this name, or null. */
+  /**
+   * {@return the string of this name, or null}
+   *
+   * @param name of the attribute
+   */
   public @Nullable String getString(String name) {
     return values.get(name) instanceof String value ? value : null;
   }

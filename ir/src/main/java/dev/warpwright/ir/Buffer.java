@@ -21,7 +21,10 @@ public final class Buffer implements Param {
   /**
    * Makes a buffer.
    *
+   * @param name an identifier; two buffers of one name are still two
+   * @param dtype of each element
    * @param shape extents in elements; empty for a scalar cell
+   * @param scope of memory
    * @param layout coordinates to element offset, or null for row-major
    * @param alignment of the first element in bytes, a power of two, at least the element's size
    */
@@ -53,12 +56,26 @@ public final class Buffer implements Param {
     this.alignment = alignment;
   }
 
-  /** A row-major buffer aligned to 16 bytes. */
+  /**
+   * {@return a row-major buffer aligned to 16 bytes}
+   *
+   * @param name an identifier
+   * @param dtype of each element
+   * @param scope of memory
+   * @param shape extents in elements; empty for a scalar cell
+   */
   public static Buffer of(String name, DType dtype, Scope scope, List<? extends Expr> shape) {
     return new Buffer(name, dtype, shape, scope, null, 16);
   }
 
-  /** A row-major buffer of constant shape, aligned to 16 bytes. */
+  /**
+   * {@return a row-major buffer of constant shape, aligned to 16 bytes}
+   *
+   * @param name an identifier
+   * @param dtype of each element
+   * @param scope of memory
+   * @param shape extents in elements; none for a scalar cell
+   */
   public static Buffer of(String name, DType dtype, Scope scope, long... shape) {
     return of(name, dtype, scope, java.util.Arrays.stream(shape).mapToObj(Exprs::i32).toList());
   }
@@ -68,34 +85,40 @@ public final class Buffer implements Param {
     return name;
   }
 
+  /** {@return the type of each element} */
   public DType dtype() {
     return dtype;
   }
 
+  /** {@return the extents in elements, outermost first} */
   public List<Expr> shape() {
     return shape;
   }
 
+  /** {@return the number of dimensions} */
   public int rank() {
     return shape.size();
   }
 
+  /** {@return the memory that it lies in} */
   public Scope scope() {
     return scope;
   }
 
+  /** {@return what makes offsets of coordinates; null for row-major without gaps} */
   public @Nullable Layout layout() {
     return layout;
   }
 
-  /** Alignment of the first element in bytes. */
+  /** {@return alignment of the first element in bytes} */
   public int alignment() {
     return alignment;
   }
 
   /**
-   * Constant extent of a dimension.
+   * {@return constant extent of a dimension}
    *
+   * @param dimension from 0, the outermost
    * @throws IllegalStateException if that extent is symbolic
    */
   public long extent(int dimension) {
@@ -106,13 +129,13 @@ public final class Buffer implements Param {
         "extent " + dimension + " of " + name + " is symbolic: " + shape);
   }
 
-  /** Whether every extent is a constant. */
+  /** {@return whether every extent is a constant} */
   public boolean hasConstantShape() {
     return shape.stream().allMatch(Expr.IntImm.class::isInstance);
   }
 
   /**
-   * Elements that the storage spans, gaps of the layout included.
+   * {@return elements that the storage spans, gaps of the layout included}
    *
    * @throws IllegalStateException if the shape is symbolic
    */
@@ -127,18 +150,38 @@ public final class Buffer implements Param {
     return count;
   }
 
+  /**
+   * {@return a new buffer like this one in other memory}
+   *
+   * @param newScope of memory
+   */
   public Buffer withScope(Scope newScope) {
     return new Buffer(name, dtype, shape, newScope, layout, alignment);
   }
 
+  /**
+   * {@return a new buffer like this one, its elements in other places}
+   *
+   * @param newLayout null for row-major
+   */
   public Buffer withLayout(@Nullable Layout newLayout) {
     return new Buffer(name, dtype, shape, scope, newLayout, alignment);
   }
 
+  /**
+   * {@return a new row-major buffer like this one of another shape}
+   *
+   * @param newShape extents in elements
+   */
   public Buffer withShape(List<? extends Expr> newShape) {
     return new Buffer(name, dtype, newShape, scope, null, alignment);
   }
 
+  /**
+   * {@return a new buffer like this one under another name}
+   *
+   * @param newName an identifier
+   */
   public Buffer withName(String newName) {
     return new Buffer(newName, dtype, shape, scope, layout, alignment);
   }

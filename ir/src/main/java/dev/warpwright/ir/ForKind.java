@@ -23,7 +23,7 @@ public enum ForKind {
     this.keyword = keyword;
   }
 
-  /** The keyword that opens such a loop in the text form. */
+  /** {@return the keyword that opens such a loop in the text form} */
   public String keyword() {
     return keyword;
   }

@@ -7,7 +7,12 @@ import org.jspecify.annotations.Nullable;
 public final class IntegerMath {
   private IntegerMath() {}
 
-  /** {@code value} wrapped to the width and sign of the type. */
+  /**
+   * {@return {@code value} wrapped to the width and sign of the type}
+   *
+   * @param dtype an integer type
+   * @param value whose low bits count
+   */
   public static long wrap(DType dtype, long value) {
     return switch (dtype) {
       case I8 -> (byte) value;

@@ -28,8 +28,11 @@ public non-sealed interface Intrinsic extends Op {
 
   /** What an address operand does to the elements it points at. */
   enum Access {
+    /** What is behind it is read. */
     READ,
+    /** What is behind it is overwritten. */
     WRITE,
+    /** What is behind it is read and written. */
     READ_WRITE,
     /** A plain value, or an address that is only computed with. */
     NONE
@@ -47,43 +50,55 @@ public non-sealed interface Intrinsic extends Op {
    */
   record Operand(
       String name, @Nullable DType dtype, Set<Scope> scopes, Access access, int elements) {
-    /** Whether the argument must be an {@link Expr.AddressOf}. */
+    /** {@return whether the argument must be an {@link Expr.AddressOf}} */
     public boolean isAddress() {
       return !scopes.isEmpty();
     }
   }
 
+  /** {@return who executes a call together} */
   Collective collective();
 
+  /** {@return what it takes, in order} */
   List<Operand> operands();
 
-  /** Type of the result, or null when it gives none and may only be evaluated for its effect. */
+  /**
+   * {@return type of the result, or null when it gives none and may only be evaluated for its
+   * effect}
+   */
   @Nullable Type result();
 
   /**
-   * What is wrong with the operands of a call, in one line, beyond their number and types; null if
-   * nothing is. Only what is certain for the call as it stands counts.
+   * {@return what is wrong with the operands of a call, in one line, beyond their number and types;
+   * null if nothing is} Only what is certain for the call as it stands counts.
+   *
+   * @param call of this intrinsic
    */
   default @Nullable String problem(Expr.Call call) {
     return null;
   }
 
   /**
-   * What a copy that the call starts does to the matrix that an operand points into, behind the
-   * threads' back: {@link Operand#access} says what the threads do themselves.
+   * {@return what a copy that the call starts does to the matrix that an operand points into,
+   * behind the threads' back: {@link Operand#access} says what the threads do themselves}
+   *
+   * @param operand its number, from 0
    */
   default Access laterAccess(int operand) {
     return Access.NONE;
   }
 
   /**
-   * Whether the thread waits until the launches before this one have ended, and sees what they
-   * wrote; see {@link dev.warpwright.ir.visit.LaunchOrder}.
+   * {@return whether the thread waits until the launches before this one have ended, and sees what
+   * they wrote; see {@link dev.warpwright.ir.visit.LaunchOrder}}
    */
   default boolean awaitsPrevious() {
     return false;
   }
 
-  /** Whether it orders memory or synchronises threads, so that nothing may be moved across it. */
+  /**
+   * {@return whether it orders memory or synchronises threads, so that nothing may be moved across
+   * it}
+   */
   boolean isBarrier();
 }

@@ -11,7 +11,9 @@ package dev.warpwright.ir;
 public record IterVar(Var var, Expr extent, Kind kind, Expr binding) {
   /** What instances that differ in the variable have to do with each other. */
   public enum Kind {
+    /** Each value is an instance of its own: of an element of the result. */
     SPATIAL("spatial"),
+    /** Values are combined into one result. */
     REDUCE("reduce");
 
     private final String text;
@@ -20,11 +22,13 @@ public record IterVar(Var var, Expr extent, Kind kind, Expr binding) {
       this.text = text;
     }
 
+    /** {@return the word in the text form} */
     public String text() {
       return text;
     }
   }
 
+  /** {@return whether values are combined into one result} */
   public boolean isReduce() {
     return kind == Kind.REDUCE;
   }

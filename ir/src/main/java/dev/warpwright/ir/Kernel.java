@@ -11,9 +11,12 @@ import java.util.Optional;
  * global, shared or local.
  *
  * @param name an identifier
+ * @param kind grid or host
+ * @param params buffers and scalars, in the order of a caller's arguments
  * @param bindings the launch of a grid kernel, at most one for each axis, kept in the order of the
  *     axes however they were given, so that a kernel read from its text is the same one; empty in a
  *     host kernel
+ * @param body what a thread of a grid does, or the host
  * @param attrs {@code minBlocks}: blocks that must fit on an SM; {@code cluster}: blocks in a
  *     cluster; {@code fast}: 1 if spills and local memory are errors; {@code comment}: see {@link
  *     Attrs#COMMENT}
@@ -27,10 +30,13 @@ public record Kernel(
     Attrs attrs) {
   /** Where the kernel runs. */
   public enum Kind {
+    /** A CUDA kernel. */
     GRID,
+    /** A function for the JVM. */
     HOST
   }
 
+  /** Sorts the bindings by axis and copies the lists. */
   public Kernel {
     params = List.copyOf(params);
     bindings = bindings.stream().sorted(Comparator.comparing(ThreadBinding::axis)).toList();
@@ -39,26 +45,44 @@ public record Kernel(
     }
   }
 
+  /**
+   * {@return the same with another body}
+   *
+   * @param newBody over the same parameters
+   */
   public Kernel withBody(Stmt newBody) {
     return newBody == body ? this : new Kernel(name, kind, params, bindings, newBody, attrs);
   }
 
-  /** The same under another name. */
+  /**
+   * {@return the same under another name}
+   *
+   * @param newName an identifier
+   */
   public Kernel withName(String newName) {
     return new Kernel(newName, kind, params, bindings, body, attrs);
   }
 
+  /**
+   * {@return the variable and the extent of a launch index, if the kernel has it}
+   *
+   * @param axis of the launch
+   */
   public Optional<ThreadBinding> binding(ThreadAxis axis) {
     return bindings.stream().filter(b -> b.axis() == axis).findFirst();
   }
 
-  /** Extent of a launch index; the constant 1 where there is none. */
+  /**
+   * {@return extent of a launch index; the constant 1 where there is none}
+   *
+   * @param axis of the launch
+   */
   public Expr extent(ThreadAxis axis) {
     return binding(axis).map(ThreadBinding::extent).orElse(Exprs.i32(1));
   }
 
   /**
-   * Threads in a block.
+   * {@return threads in a block}
    *
    * @throws IllegalStateException if a thread extent is not a constant
    */
@@ -76,10 +100,12 @@ public record Kernel(
     return Math.toIntExact(threads);
   }
 
+  /** {@return the buffers among the parameters, in order} */
   public List<Buffer> buffers() {
     return params.stream().filter(Buffer.class::isInstance).map(Buffer.class::cast).toList();
   }
 
+  /** {@return the scalars among the parameters, in order} */
   public List<ScalarParam> scalars() {
     return params.stream()
         .filter(ScalarParam.class::isInstance)

@@ -11,8 +11,12 @@ import java.util.List;
  *
  * <p>The text form is {@code (16:1,4:1024),(64:16)}, a parenthesised list of extent:stride for each
  * dimension, followed by {@code ^<bits,base,shift>} where there is a swizzle.
+ *
+ * @param dimensions the modes of each, fastest first
+ * @param swizzle of the offsets
  */
 public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
+  /** Copies the lists and checks that each dimension has a mode. */
   public Layout {
     dimensions = dimensions.stream().map(List::copyOf).toList();
     for (List<Mode> modes : dimensions) {
@@ -22,7 +26,12 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
     }
   }
 
-  /** One mode for each dimension. */
+  /**
+   * {@return one mode for each dimension}
+   *
+   * @param shape extents, outermost first
+   * @param strides in elements, one for each dimension
+   */
   public static Layout strided(long[] shape, long[] strides) {
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int i = 0; i < shape.length; i++) {
@@ -31,7 +40,11 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
     return new Layout(dimensions, Swizzle.NONE);
   }
 
-  /** Row-major without gaps. */
+  /**
+   * {@return row-major without gaps}
+   *
+   * @param shape extents, outermost first
+   */
   public static Layout rowMajor(long... shape) {
     long[] strides = new long[shape.length];
     long stride = 1;
@@ -42,11 +55,16 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
     return strided(shape, strides);
   }
 
+  /** {@return the number of dimensions} */
   public int rank() {
     return dimensions.size();
   }
 
-  /** Product of the extents of a dimension's modes. */
+  /**
+   * {@return product of the extents of a dimension's modes}
+   *
+   * @param dimension from 0, the outermost
+   */
   public long extent(int dimension) {
     return dimensions.get(dimension).stream()
         .mapToLong(Mode::extent)
@@ -54,8 +72,8 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
   }
 
   /**
-   * One more than the greatest offset of a coordinate inside the extents (strides must not be
-   * negative).
+   * {@return one more than the greatest offset of a coordinate inside the extents (strides must not
+   * be negative)}
    */
   public long cosize() {
     long last = 0;
@@ -72,6 +90,11 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
     return last + 1;
   }
 
+  /**
+   * {@return the offset of an element, in elements}
+   *
+   * @param coordinates one for each dimension
+   */
   public long offset(long... coordinates) {
     if (coordinates.length != rank()) {
       throw new IllegalArgumentException(
@@ -92,7 +115,11 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
     return swizzle.apply(offset);
   }
 
-  /** The offset as an expression of scalar {@code i32} coordinates. */
+  /**
+   * {@return the offset as an expression of scalar {@code i32} coordinates}
+   *
+   * @param coordinates one for each dimension
+   */
   public Expr offset(List<? extends Expr> coordinates) {
     if (coordinates.size() != rank()) {
       throw new IllegalArgumentException(
@@ -142,8 +169,10 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
    * elements.
    *
    * @param extent at least 1
+   * @param stride in elements
    */
   public record Mode(long extent, long stride) {
+    /** Checks the extent. */
     public Mode {
       if (extent < 1) {
         throw new IllegalArgumentException("extent of a mode must be at least 1, not " + extent);
@@ -163,16 +192,23 @@ public record Layout(List<List<Mode>> dimensions, Swizzle swizzle) {
   public record Swizzle(int bits, int base, int shift) {
     public static final Swizzle NONE = new Swizzle(0, 0, 0);
 
+    /** Checks that the bits that are changed are others than those that change them. */
     public Swizzle {
       if (bits < 0 || base < 0 || shift < bits) {
         throw new IllegalArgumentException("swizzle <" + bits + "," + base + "," + shift + ">");
       }
     }
 
+    /** {@return whether it changes nothing} */
     public boolean isIdentity() {
       return bits == 0;
     }
 
+    /**
+     * {@return the swizzled offset; applied twice it gives the offset again}
+     *
+     * @param offset in elements
+     */
     public long apply(long offset) {
       long mask = ((1L << bits) - 1) << (base + shift);
       return offset ^ ((offset & mask) >> shift);

@@ -12,20 +12,31 @@ package dev.warpwright.ir;
 public enum MathOp implements Op {
   /** {@code a * b + c} with one rounding. */
   FMA("fma", 3),
+  /** eᵃ. */
   EXP("exp", 1),
+  /** 2ᵃ. */
   EXP2("exp2", 1),
+  /** The natural logarithm. */
   LOG("log", 1),
+  /** The square root, rounded correctly. */
   SQRT("sqrt", 1),
   /** {@code 1 / sqrt(x)}. */
   RSQRT("rsqrt", 1),
+  /** The sine of an angle in radians. */
   SIN("sin", 1),
+  /** The cosine of an angle in radians. */
   COS("cos", 1),
+  /** The hyperbolic tangent. */
   TANH("tanh", 1),
+  /** The error function. */
   ERF("erf", 1),
+  /** a to the power b. */
   POW("pow", 2),
   /** Integers too. */
   ABS("abs", 1),
+  /** The largest whole number that is not larger. */
   FLOOR("floor", 1),
+  /** The smallest whole number that is not smaller. */
   CEIL("ceil", 1),
   /** f32 only: at most 2 ulp from the exact result (PTX {@code ex2.approx.ftz.f32}). */
   EXP2_APPROX("exp2_approx", 1),
@@ -51,6 +62,7 @@ public enum MathOp implements Op {
     return text;
   }
 
+  /** {@return how many arguments it takes} */
   public int arity() {
     return arity;
   }

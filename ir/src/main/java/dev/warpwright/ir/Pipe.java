@@ -31,10 +31,12 @@ public final class Pipe {
    * @param lag a stage is committed so many produces after its own, because what fills it is under
    *     way for that long
    * @param initial stages that are full at first, of tokens only
+   * @param consumers what several instances of the consuming role do
    */
   public record Options(int lead, int hold, int lag, int initial, Consumers consumers) {
     public static final Options NONE = new Options(0, 0, 0, 0, Consumers.EACH_ITS_OWN);
 
+    /** Checks that no number is negative. */
     public Options {
       if (lead < 0 || hold < 0 || lag < 0 || initial < 0) {
         throw new IllegalArgumentException(
@@ -49,18 +51,38 @@ public final class Pipe {
       Objects.requireNonNull(consumers);
     }
 
+    /**
+     * {@return the same with another lead}
+     *
+     * @param newLead stages, 0 or more
+     */
     public Options withLead(int newLead) {
       return new Options(newLead, hold, lag, initial, consumers);
     }
 
+    /**
+     * {@return the same with stages held longer or shorter}
+     *
+     * @param newHold consumes, 0 or more
+     */
     public Options withHold(int newHold) {
       return new Options(lead, newHold, lag, initial, consumers);
     }
 
+    /**
+     * {@return the same with stages committed later or earlier}
+     *
+     * @param newLag produces, 0 or more
+     */
     public Options withLag(int newLag) {
       return new Options(lead, hold, newLag, initial, consumers);
     }
 
+    /**
+     * {@return the same for other consumers}
+     *
+     * @param newConsumers what several instances do
+     */
     public Options withConsumers(Consumers newConsumers) {
       return new Options(lead, hold, lag, initial, newConsumers);
     }
@@ -75,7 +97,11 @@ public final class Pipe {
   /**
    * Makes a pipe.
    *
+   * @param name an identifier
+   * @param stages how many, at least 1
+   * @param scope of memory
    * @param buffers of one stage, all of the pipe's scope; empty for tokens
+   * @param options when stages are filled and released
    */
   public Pipe(String name, int stages, Scope scope, List<Buffer> buffers, Options options) {
     if (stages < 1) {
@@ -94,44 +120,58 @@ public final class Pipe {
     this.options = options;
   }
 
+  /** {@return its name, an identifier} */
   public String name() {
     return name;
   }
 
+  /** {@return how many stages it has} */
   public int stages() {
     return stages;
   }
 
+  /** {@return the memory that its stages lie in} */
   public Scope scope() {
     return scope;
   }
 
-  /** What one stage holds. */
+  /** {@return what one stage holds} */
   public List<Buffer> buffers() {
     return buffers;
   }
 
+  /** {@return when stages are filled and released} */
   public Options options() {
     return options;
   }
 
-  /** Whether every instance of the consuming role reads every stage. */
+  /** {@return whether every instance of the consuming role reads every stage} */
   public boolean isBroadcast() {
     return options.consumers() == Consumers.BROADCAST;
   }
 
   /**
-   * The fewest stages with which it can go on: a stage that is being filled beside those that are
-   * not committed yet or lie ahead, and those that are not released yet.
+   * {@return the fewest stages with which it can go on: a stage that is being filled beside those
+   * that are not committed yet or lie ahead, and those that are not released yet}
    */
   public int neededStages() {
     return options.hold() + Math.max(options.lag(), options.lead()) + 1;
   }
 
+  /**
+   * {@return a new pipe like this one of other buffers}
+   *
+   * @param newBuffers of one stage
+   */
   public Pipe withBuffers(List<Buffer> newBuffers) {
     return new Pipe(name, stages, scope, newBuffers, options);
   }
 
+  /**
+   * {@return a new pipe like this one with other options}
+   *
+   * @param newOptions when stages are filled and released
+   */
   public Pipe withOptions(Options newOptions) {
     return new Pipe(name, stages, scope, buffers, newOptions);
   }

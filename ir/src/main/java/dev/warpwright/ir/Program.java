@@ -9,10 +9,12 @@ import java.util.List;
  * <p>A program for several devices is done by each of them, in memory of its own: every device has
  * every buffer. {@link AllReduce} alone joins them.
  *
+ * @param name an identifier
  * @param devices how many do it, at least 1
  * @param params inputs, outputs, constants and scalars, in a caller's order
  * @param workspace buffers that live from the first step to the last
  * @param views rows of other buffers
+ * @param steps in the order in which they happen
  */
 public record Program(
     String name,
@@ -23,10 +25,13 @@ public record Program(
     List<Step> steps) {
   /** What a buffer is to the caller. */
   public enum Role {
+    /** A buffer that the caller fills. */
     INPUT("input"),
+    /** A buffer that the caller gets. */
     OUTPUT("output"),
     /** Known before the first run: weights, packed once. */
     CONSTANT("constant"),
+    /** A number that the caller gives. */
     SCALAR("scalar");
 
     private final String text;
@@ -35,6 +40,7 @@ public record Program(
       this.text = text;
     }
 
+    /** {@return the word in the text form} */
     public String text() {
       return text;
     }
@@ -43,15 +49,23 @@ public record Program(
   /**
    * A parameter and its role; {@link Role#SCALAR} exactly for {@link ScalarParam}.
    *
+   * @param role what it is for
+   * @param param a buffer or a scalar
    * @param sharded whether each device has its own part, of the parameter's shape; else all hold
    *     the same
    */
   public record ProgramParam(Role role, Param param, boolean sharded) {
-    /** One that is the same on all devices. */
+    /**
+     * A parameter that is the same on all devices.
+     *
+     * @param role what it is for
+     * @param param a buffer or a scalar
+     */
     public ProgramParam(Role role, Param param) {
       this(role, param, false);
     }
 
+    /** Checks that scalars are called so and are not sharded. */
     public ProgramParam {
       if ((role == Role.SCALAR) != (param instanceof ScalarParam)) {
         throw new IllegalArgumentException("parameter " + param.name() + " in role " + role);
@@ -71,8 +85,14 @@ public record Program(
   /** One step; steps happen in order, each sees all effects of the earlier ones. */
   public sealed interface Step permits Launch, Memset, AllReduce {}
 
-  /** Runs a kernel; one argument for each of its parameters, in order. */
+  /**
+   * Runs a kernel; one argument for each of its parameters, in order.
+   *
+   * @param kernel that runs
+   * @param arguments one for each parameter
+   */
   public record Launch(Kernel kernel, List<Argument> arguments) implements Step {
+    /** Checks that the arguments are those that the kernel takes. */
     public Launch {
       arguments = List.copyOf(arguments);
       if (arguments.size() != kernel.params().size()) {
@@ -86,16 +106,26 @@ public record Program(
     }
   }
 
-  /** Sets every byte of a buffer. */
+  /**
+   * Sets every byte of a buffer.
+   *
+   * @param buffer all of which is set
+   * @param value of each byte
+   */
   public record Memset(Buffer buffer, int value) implements Step {}
 
   /**
    * Adds a buffer over all devices, element by element; afterwards all hold the sum. In which order
    * is added, and whether it is rounded in between, is not said: within the accuracy of one
    * rounding to the buffer's type for each device but the first.
+   *
+   * @param buffer of which every device has its own
    */
   public record AllReduce(Buffer buffer) implements Step {
-    /** For what runs programs of one device, which have no such step. */
+    /**
+     * {@return an error for what runs programs of one device only, which have no such step; to be
+     * thrown}
+     */
     public IllegalArgumentException alone() {
       return new IllegalArgumentException(
           "'" + buffer.name() + "' is added over devices: the program is for several");
@@ -105,11 +135,21 @@ public record Program(
   /** An argument of a launch. */
   public sealed interface Argument permits BufferArgument, ScalarArgument {}
 
+  /**
+   * A buffer of the program, or a view.
+   *
+   * @param buffer in the program's parameters, workspace or views
+   */
   public record BufferArgument(Buffer buffer) implements Argument {}
 
-  /** A host expression of the program's scalars. */
+  /**
+   * A host expression of the program's scalars.
+   *
+   * @param value in terms of the program's scalars
+   */
   public record ScalarArgument(Expr value) implements Argument {}
 
+  /** Copies the lists and checks the number of devices. */
   public Program {
     if (devices < 1) {
       throw new IllegalArgumentException("a program for " + devices + " devices");
@@ -120,12 +160,19 @@ public record Program(
     steps = List.copyOf(steps);
   }
 
-  /** A program for one device. */
+  /**
+   * A program for one device.
+   *
+   * @param name an identifier
+   * @param params inputs, constants, outputs and scalars
+   * @param workspace buffers that only the program uses
+   * @param steps in the order in which they happen
+   */
   public Program(String name, List<ProgramParam> params, List<Buffer> workspace, List<Step> steps) {
     this(name, 1, params, workspace, List.of(), steps);
   }
 
-  /** The kernels in the order of their first launch. */
+  /** {@return the kernels in the order of their first launch} */
   public List<Kernel> kernels() {
     return steps.stream()
         .filter(Launch.class::isInstance)

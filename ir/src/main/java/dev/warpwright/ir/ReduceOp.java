@@ -4,7 +4,9 @@ import dev.warpwright.ir.type.Type;
 
 /** An associative combination with its neutral element. */
 public enum ReduceOp {
+  /** The sum. */
   SUM("sum"),
+  /** The largest. */
   MAX("max");
 
   private final String text;
@@ -13,11 +15,17 @@ public enum ReduceOp {
     this.text = text;
   }
 
+  /** {@return the word in the text form} */
   public String text() {
     return text;
   }
 
-  /** {@code a} combined with {@code b}. */
+  /**
+   * {@return {@code a} combined with {@code b}}
+   *
+   * @param a what has been combined
+   * @param b what comes to it, of the same type
+   */
   public Expr combine(Expr a, Expr b) {
     return switch (this) {
       case SUM -> Exprs.add(a, b);
@@ -25,7 +33,11 @@ public enum ReduceOp {
     };
   }
 
-  /** The value that changes nothing. */
+  /**
+   * {@return the value that changes nothing}
+   *
+   * @param type of the values, scalar
+   */
   public Expr identity(Type type) {
     return switch (this) {
       case SUM -> Exprs.zero(type);

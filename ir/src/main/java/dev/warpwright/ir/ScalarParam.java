@@ -9,6 +9,7 @@ package dev.warpwright.ir;
  * @param max greatest value, inclusive
  */
 public record ScalarParam(Var var, long min, long max) implements Param {
+  /** Checks that the range is not empty. */
   public ScalarParam {
     if (min > max) {
       throw new IllegalArgumentException("empty range " + min + ".." + max + " of " + var);

@@ -29,14 +29,15 @@ public enum Scope {
     this.text = text;
   }
 
-  /** The name used by the text form. */
+  /** {@return the name used by the text form} */
   public String text() {
     return text;
   }
 
   /**
-   * The scope with this text.
+   * {@return the scope with this text}
    *
+   * @param text as {@link #text()} gives it
    * @throws IllegalArgumentException if there is none
    */
   public static Scope parse(String text) {

@@ -8,7 +8,11 @@ import java.util.function.Function;
 public final class Stmts {
   private Stmts() {}
 
-  /** The statements in order, nested sequences flattened, a single one unwrapped. */
+  /**
+   * {@return the statements in order, nested sequences flattened, a single one unwrapped}
+   *
+   * @param stmts in the order of execution
+   */
   public static Stmt seq(List<? extends Stmt> stmts) {
     List<Stmt> flat = new ArrayList<>();
     for (Stmt s : stmts) {
@@ -21,11 +25,23 @@ public final class Stmts {
     return flat.size() == 1 ? flat.getFirst() : new Stmt.Seq(flat);
   }
 
+  /**
+   * {@return the statements in order, as {@link #seq(List)}}
+   *
+   * @param stmts in the order of execution
+   */
   public static Stmt seq(Stmt... stmts) {
     return seq(List.of(stmts));
   }
 
-  /** A loop over {@code 0 ≤ name < extent}; one iteration is written out without the loop. */
+  /**
+   * {@return a loop over {@code 0 ≤ name < extent}; one iteration is written out without the loop}
+   *
+   * @param kind how iterations are executed
+   * @param name of the loop's variable
+   * @param extent iterations, at least 1
+   * @param body makes one of the variable
+   */
   public static Stmt loop(ForKind kind, String name, long extent, Function<Expr, Stmt> body) {
     if (extent == 1) {
       return body.apply(Exprs.i32(0));
@@ -34,7 +50,11 @@ public final class Stmts {
     return Stmt.For.of(kind, v, Exprs.i32(extent), body.apply(v));
   }
 
-  /** The statements directly inside, in the order of the text. */
+  /**
+   * {@return the statements directly inside, in the order of the text}
+   *
+   * @param s any statement
+   */
   public static List<Stmt> children(Stmt s) {
     return switch (s) {
       case Stmt.Seq seq -> seq.stmts();
@@ -63,7 +83,12 @@ public final class Stmts {
     };
   }
 
-  /** Allocations around a body, the first outermost. */
+  /**
+   * {@return allocations around a body, the first outermost}
+   *
+   * @param buffers of scopes that can be allocated
+   * @param body where they may be used
+   */
   public static Stmt alloc(List<Buffer> buffers, Stmt body) {
     Stmt result = body;
     for (Buffer buffer : buffers.reversed()) {
@@ -72,7 +97,13 @@ public final class Stmts {
     return result;
   }
 
-  /** {@code then} where the condition holds; {@code then} alone where it is constantly true. */
+  /**
+   * {@return {@code then} where the condition holds; {@code then} alone where it is constantly
+   * true}
+   *
+   * @param condition scalar bool
+   * @param then what is guarded
+   */
   public static Stmt when(Expr condition, Stmt then) {
     return Exprs.isConst(condition, 1) ? then : new Stmt.If(condition, then, null);
   }

@@ -2,9 +2,11 @@ package dev.warpwright.ir;
 
 /** Operators of one operand. */
 public enum UnaryOp {
+  /** The number with the other sign. */
   NEG("-"),
   /** Logical, on bool. */
   NOT("!"),
+  /** All bits of an integer the other way. */
   BIT_NOT("~");
 
   private final String text;
@@ -13,6 +15,7 @@ public enum UnaryOp {
     this.text = text;
   }
 
+  /** {@return the operator in the text form} */
   public String text() {
     return text;
   }

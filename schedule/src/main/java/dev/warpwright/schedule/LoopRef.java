@@ -7,6 +7,7 @@ import dev.warpwright.ir.Var;
  * loop by others.
  *
  * @param id its name in the trace, such as {@code l3}
+ * @param variable of the loop in the program
  */
 public record LoopRef(String id, Var variable) {
   @Override

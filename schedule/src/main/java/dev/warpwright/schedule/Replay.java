@@ -6,11 +6,11 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.Combine;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.schedule.error.ScheduleError;
-import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.trace.Decision;
 import dev.warpwright.schedule.trace.Instruction;
 import dev.warpwright.schedule.trace.Trace;
@@ -37,8 +37,8 @@ public final class Replay {
   }
 
   /**
-   * For steps that a person writes: results may have any name or none, and loops that no step has
-   * named are found.
+   * {@return what takes steps that a person writes: results may have any name or none, and loops
+   * that no step has named are found}
    *
    * @param schedule to which {@link #step} applies
    * @param finder of a loop by {@code LOOP} or {@code BLOCK.LOOP}; throws {@link UserError} if
@@ -51,6 +51,7 @@ public final class Replay {
   /**
    * Takes one step.
    *
+   * @param x named as in a trace
    * @throws ScheduleError if the primitive refuses
    * @throws UserError if it is no step of this function
    */
@@ -73,6 +74,9 @@ public final class Replay {
   /**
    * Does the same to another function, of another shape too where every step fits.
    *
+   * @param trace what was done
+   * @param func stays as it is
+   * @return the function afterwards
    * @throws ScheduleError if a primitive refuses, with the instruction's number
    * @throws UserError if the trace does not fit the function, or is none
    */
@@ -81,8 +85,10 @@ public final class Replay {
   }
 
   /**
-   * A session in which the same was done, to be continued.
+   * {@return a session in which the same was done, to be continued}
    *
+   * @param trace what was done
+   * @param func stays as it is
    * @param seed of what is sampled without a recorded decision, and later on
    * @throws ScheduleError as {@link #func}
    * @throws UserError as {@link #func}

@@ -5,49 +5,29 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.order.WaitPolicy;
-import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.ir.order.Combine;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.error.ScheduleError;
-import dev.warpwright.schedule.primitive.Annotate;
-import dev.warpwright.schedule.primitive.Bind;
 import dev.warpwright.schedule.primitive.Blockize;
 import dev.warpwright.schedule.primitive.CacheRead;
 import dev.warpwright.schedule.primitive.CacheWrite;
-import dev.warpwright.schedule.primitive.Cluster;
 import dev.warpwright.schedule.primitive.Compact;
 import dev.warpwright.schedule.primitive.ComputeAt;
 import dev.warpwright.schedule.primitive.ComputeInline;
 import dev.warpwright.schedule.primitive.DecomposeReduction;
-import dev.warpwright.schedule.primitive.Fuse;
-import dev.warpwright.schedule.primitive.Merge;
-import dev.warpwright.schedule.primitive.MergeGrids;
-import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.Pad;
-import dev.warpwright.schedule.primitive.Parallelize;
-import dev.warpwright.schedule.primitive.Persistent;
-import dev.warpwright.schedule.primitive.Pipeline;
-import dev.warpwright.schedule.primitive.Reorder;
-import dev.warpwright.schedule.primitive.ReorderBlocks;
 import dev.warpwright.schedule.primitive.ReverseComputeAt;
 import dev.warpwright.schedule.primitive.ReverseComputeInline;
 import dev.warpwright.schedule.primitive.Rfactor;
-import dev.warpwright.schedule.primitive.Roles;
 import dev.warpwright.schedule.primitive.SetLayout;
 import dev.warpwright.schedule.primitive.SetScope;
-import dev.warpwright.schedule.primitive.Split;
 import dev.warpwright.schedule.primitive.SplitK;
-import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.primitive.Squeeze;
 import dev.warpwright.schedule.primitive.StorageAlign;
-import dev.warpwright.schedule.primitive.StreamK;
 import dev.warpwright.schedule.primitive.Tensorize;
 import dev.warpwright.schedule.primitive.TransformLayout;
-import dev.warpwright.schedule.primitive.Unroll;
-import dev.warpwright.schedule.primitive.Vectorize;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,10 +42,11 @@ import org.jspecify.annotations.Nullable;
  * requirement that does not hold is a {@link ScheduleError}, after which the session goes on as if
  * the call had not been made.
  */
-public final class Schedule extends Session {
+public final class Schedule extends LoopSession {
   /**
    * Starts a session whose choices are those of seed 0.
    *
+   * @param func stays as it is
    * @throws ScheduleError if the function is not in the form that the primitives rely on, see
    *     {@link NormalForm}
    */
@@ -76,6 +57,7 @@ public final class Schedule extends Session {
   /**
    * Starts a session.
    *
+   * @param func stays as it is
    * @param seed of what is sampled; the same seed makes the same choices
    * @throws ScheduleError if the function is not in the form that the primitives rely on, see
    *     {@link NormalForm}
@@ -84,216 +66,71 @@ public final class Schedule extends Session {
     super(func, seed);
   }
 
-  // --- loops
-
-  /** The two loops of a {@link #split}. */
+  /**
+   * The two loops of a {@link #split}.
+   *
+   * @param outer around the other
+   * @param inner of as many iterations as was asked for
+   */
   public record Halves(LoopRef outer, LoopRef inner) {}
-
-  /** See {@link Split}; the inner loop has {@code factor} iterations. */
-  public Halves split(LoopRef loop, long factor) {
-    return split(loop, factor, factor);
-  }
-
-  /** See {@link Split}; the inner loop has as many iterations as the number that was sampled. */
-  public Halves split(LoopRef loop, ValueRef factor) {
-    return split(loop, factor.value(), factor.id());
-  }
-
-  private Halves split(LoopRef loop, long factor, Object recorded) {
-    Split.Result result = Split.apply(func, loop.variable(), factor);
-    func = result.func();
-    Halves halves = new Halves(ref(result.outer()), ref(result.inner()));
-    record(
-        "split",
-        List.of(loop.id()),
-        Map.of("factor", recorded),
-        List.of(halves.outer().id(), halves.inner().id()));
-    return halves;
-  }
-
-  /** See {@link Fuse}. */
-  public LoopRef fuse(LoopRef outer, LoopRef inner) {
-    Fuse.Result result = Fuse.apply(func, outer.variable(), inner.variable());
-    func = result.func();
-    LoopRef fused = ref(result.fused());
-    record("fuse", List.of(outer.id(), inner.id()), Map.of(), List.of(fused.id()));
-    return fused;
-  }
-
-  /** See {@link Merge}; the second loop stays. */
-  public void merge(LoopRef first, LoopRef second) {
-    func = Merge.apply(func, first.variable(), second.variable());
-    record("merge", List.of(first.id(), second.id()), Map.of(), List.of());
-  }
-
-  /** See {@link Reorder}. */
-  public void reorder(LoopRef... order) {
-    reorder(List.of(order));
-  }
-
-  /** See {@link Reorder}. */
-  public void reorder(List<LoopRef> order) {
-    func = Reorder.apply(func, order.stream().map(LoopRef::variable).toList());
-    record("reorder", ids(order), Map.of(), List.of());
-  }
-
-  /** See {@link Bind}. */
-  public void bind(LoopRef loop, ThreadAxis axis) {
-    func = Bind.apply(func, loop.variable(), axis);
-    record("bind", List.of(loop.id()), Map.of("axis", axis.text()), List.of());
-  }
-
-  /** See {@link Parallelize}. */
-  public void parallel(LoopRef loop) {
-    func = Parallelize.apply(func, loop.variable());
-    record("parallel", List.of(loop.id()), Map.of(), List.of());
-  }
-
-  /** See {@link Vectorize}. */
-  public void vectorize(LoopRef loop) {
-    func = Vectorize.apply(func, loop.variable());
-    record("vectorize", List.of(loop.id()), Map.of(), List.of());
-  }
-
-  /** See {@link Unroll}. */
-  public void unroll(LoopRef loop) {
-    func = Unroll.apply(func, loop.variable());
-    record("unroll", List.of(loop.id()), Map.of(), List.of());
-  }
-
-  /** See {@link Pipeline}. */
-  public void pipeline(LoopRef loop, int stages) {
-    pipeline(loop, stages, (long) stages);
-  }
-
-  /** See {@link Pipeline}; as many stages as the number that was sampled. */
-  public void pipeline(LoopRef loop, ValueRef stages) {
-    pipeline(loop, Math.toIntExact(stages.value()), stages.id());
-  }
-
-  private void pipeline(LoopRef loop, int stages, Object recorded) {
-    func = Pipeline.apply(func, loop.variable(), stages);
-    record("pipeline", List.of(loop.id()), Map.of("stages", recorded), List.of());
-  }
-
-  // --- tiles, blocks of threads, roles
-
-  /** See {@link ReorderBlocks}; returns the loop over tiles. */
-  public LoopRef blockOrder(
-      LoopRef rows, LoopRef columns, dev.warpwright.ir.order.BlockOrder order) {
-    Fuse.Result result = ReorderBlocks.apply(func, rows.variable(), columns.variable(), order);
-    func = result.func();
-    LoopRef fused = ref(result.fused());
-    record(
-        "blockOrder",
-        List.of(rows.id(), columns.id()),
-        Map.of("order", order.text()),
-        List.of(fused.id()));
-    return fused;
-  }
-
-  /** See {@link StreamK}; returns the loops over workers and over the steps of one. */
-  public Halves streamK(LoopRef tiles, LoopRef steps, long workers) {
-    StreamK.Result result = StreamK.apply(func, tiles.variable(), steps.variable(), workers);
-    func = result.func();
-    Halves halves = new Halves(ref(result.workers()), ref(result.steps()));
-    record(
-        "streamK",
-        List.of(tiles.id(), steps.id()),
-        Map.of("workers", workers),
-        List.of(halves.outer().id(), halves.inner().id()));
-    return halves;
-  }
-
-  /** See {@link MergeGrids}; returns the loop over all work. */
-  public LoopRef mergeGrids(LoopRef first, LoopRef second, WorkOrder order, WaitPolicy wait) {
-    MergeGrids.Result result =
-        MergeGrids.apply(func, first.variable(), second.variable(), order, wait);
-    func = result.func();
-    LoopRef work = ref(result.work());
-    record(
-        "mergeGrids",
-        List.of(first.id(), second.id()),
-        Map.of("order", order.text(), "wait", wait.text()),
-        List.of(work.id()));
-    return work;
-  }
-
-  /** See {@link Persistent}. */
-  public void persistent(LoopRef loop, long blocks) {
-    func = Persistent.apply(func, loop.variable(), blocks);
-    record("persistent", List.of(loop.id()), Map.of("blocks", blocks), List.of());
-  }
-
-  /** See {@link Roles}; both are numbers of warpgroups. */
-  public void roles(int producers, int consumers) {
-    func = Roles.apply(func, producers, consumers);
-    record(
-        "roles",
-        List.of(),
-        Map.of("producers", (long) producers, "consumers", (long) consumers),
-        List.of());
-  }
-
-  /** See {@link Cluster}; sizes in blocks. */
-  public void cluster(int sizeM, int sizeN) {
-    func = Cluster.apply(func, sizeM, sizeN);
-    record("cluster", List.of(), Map.of("m", (long) sizeM, "n", (long) sizeN), List.of());
-  }
-
-  /** See {@link Multicast}. */
-  public void multicast(BlockRef copy) {
-    func = Multicast.apply(func, copy.name());
-    record("multicast", List.of(copy.name()), Map.of(), List.of());
-  }
-
-  // --- attributes
-
-  /** See {@link Annotate}; the value is a {@code Long} or a {@code String}. */
-  public void annotate(LoopRef loop, String key, Object value) {
-    func = Annotate.loop(func, loop.variable(), key, value);
-    record("annotateLoop", List.of(loop.id()), Map.of("key", key, "value", value), List.of());
-  }
-
-  /** See {@link Annotate}; the value is a {@code Long} or a {@code String}. */
-  public void annotate(BlockRef block, String key, Object value) {
-    func = Annotate.block(func, block.name(), key, value);
-    record("annotateBlock", List.of(block.name()), Map.of("key", key, "value", value), List.of());
-  }
-
-  /** Annotates the function, see {@link Annotate}; the value is a {@code Long} or a string. */
-  public void annotate(String key, Object value) {
-    func = Annotate.function(func, key, value);
-    record("annotate", List.of(), Map.of("key", key, "value", value), List.of());
-  }
 
   // --- where blocks are computed
 
-  /** See {@link ComputeAt}. */
+  /**
+   * Moves a producer under a loop of its consumers, to compute there what they read in one
+   * iteration; see {@link ComputeAt}.
+   *
+   * @param block the producer
+   * @param loop around its consumers
+   */
   public void computeAt(BlockRef block, LoopRef loop) {
     func = ComputeAt.apply(func, block.name(), loop.variable());
     record("computeAt", List.of(block.name(), loop.id()), Map.of(), List.of());
   }
 
-  /** See {@link ReverseComputeAt}. */
+  /**
+   * Moves a consumer under a loop of its producers, to use there what one iteration computes; see
+   * {@link ReverseComputeAt}.
+   *
+   * @param block the consumer
+   * @param loop around its producers
+   */
   public void reverseComputeAt(BlockRef block, LoopRef loop) {
     func = ReverseComputeAt.apply(func, block.name(), loop.variable());
     record("reverseComputeAt", List.of(block.name(), loop.id()), Map.of(), List.of());
   }
 
-  /** See {@link ComputeInline}. */
+  /**
+   * Puts what an elementwise block computes in the place of the loads of its result; see {@link
+   * ComputeInline}.
+   *
+   * @param block that goes
+   */
   public void computeInline(BlockRef block) {
     func = ComputeInline.apply(func, block.name());
     record("computeInline", List.of(block.name()), Map.of(), List.of());
   }
 
-  /** See {@link ReverseComputeInline}. */
+  /**
+   * Lets the producer of a buffer compute what its one consumer, an elementwise block, makes of it;
+   * see {@link ReverseComputeInline}.
+   *
+   * @param block the consumer, which goes
+   */
   public void reverseComputeInline(BlockRef block) {
     func = ReverseComputeInline.apply(func, block.name());
     record("reverseComputeInline", List.of(block.name()), Map.of(), List.of());
   }
 
-  /** See {@link Rfactor}; returns the block of partial results. */
+  /**
+   * Takes a reduction apart: partial results for each iteration of a loop, then a reduction of
+   * those; see {@link Rfactor}.
+   *
+   * @param block the reduction
+   * @param loop over a part of what is reduced
+   * @param axis dimension of the partial results that the loop becomes, from 0
+   * @return the block of partial results
+   */
   public BlockRef rfactor(BlockRef block, LoopRef loop, int axis) {
     Rfactor.Result result = Rfactor.apply(func, block.name(), loop.variable(), axis);
     func = result.func();
@@ -314,12 +151,26 @@ public final class Schedule extends Session {
    */
   public record Parts(BlockRef partial, LoopRef part, LoopRef turn) {}
 
-  /** See {@link SplitK}. */
+  /**
+   * Divides the depth of a GEMM into parts, which different blocks may sum; see {@link SplitK}.
+   *
+   * @param block the GEMM
+   * @param parts that divide the depth
+   * @param combine how the parts come together
+   * @return the partial results and the loops over parts
+   */
   public Parts splitK(BlockRef block, long parts, Combine combine) {
     return splitK(block, parts, combine, parts);
   }
 
-  /** See {@link SplitK}; as many parts as the number that was sampled. */
+  /**
+   * Divides the depth of a GEMM into as many parts as the number that was sampled.
+   *
+   * @param block the GEMM
+   * @param parts that divide the depth
+   * @param combine how the parts come together
+   * @return the partial results and the loops over parts
+   */
   public Parts splitK(BlockRef block, ValueRef parts, Combine combine) {
     return splitK(block, parts.value(), combine, parts.id());
   }
@@ -336,7 +187,13 @@ public final class Schedule extends Session {
     return made;
   }
 
-  /** See {@link DecomposeReduction}; returns the initialising block. */
+  /**
+   * Takes the initialisation of a reduction out, to before a loop; see {@link DecomposeReduction}.
+   *
+   * @param block the reduction
+   * @param loop before which it is put
+   * @return the block that initialises
+   */
   public BlockRef decomposeReduction(BlockRef block, LoopRef loop) {
     DecomposeReduction.Result result =
         DecomposeReduction.apply(func, block.name(), loop.variable());
@@ -348,18 +205,37 @@ public final class Schedule extends Session {
 
   // --- buffers
 
-  /** See {@link SetScope}. */
+  /**
+   * Says where an intermediate lives; see {@link SetScope}.
+   *
+   * @param buffer the intermediate
+   * @param scope of memory
+   */
   public void setScope(BufferRef buffer, Scope scope) {
     func = SetScope.apply(func, buffer.name(), scope);
     record("setScope", List.of(buffer.name()), Map.of("scope", scope.text()), List.of());
   }
 
-  /** See {@link CacheRead}; returns the copying block, which has the name of the copy. */
+  /**
+   * Lets blocks read a buffer through a copy; see {@link CacheRead}.
+   *
+   * @param buffer that is copied
+   * @param scope of the copy
+   * @param readers blocks that read the copy from now on, at least one
+   * @return the block that copies, which has the name of the copy
+   */
   public BlockRef cacheRead(BufferRef buffer, Scope scope, BlockRef... readers) {
     return cacheRead(buffer, scope, List.of(readers));
   }
 
-  /** See {@link CacheRead}; returns the copying block, which has the name of the copy. */
+  /**
+   * Lets blocks read a buffer through a copy; see {@link CacheRead}.
+   *
+   * @param buffer that is copied
+   * @param scope of the copy
+   * @param readers blocks that read the copy from now on, at least one
+   * @return the block that copies, which has the name of the copy
+   */
   public BlockRef cacheRead(BufferRef buffer, Scope scope, List<BlockRef> readers) {
     List<String> names = readers.stream().map(BlockRef::name).toList();
     CacheRead.Result result = CacheRead.apply(func, buffer.name(), scope, names);
@@ -371,10 +247,22 @@ public final class Schedule extends Session {
     return new BlockRef(result.copy());
   }
 
-  /** What {@link #cacheWrite} made: the block that copies, and the buffer that it copies. */
+  /**
+   * What {@link #cacheWrite} made.
+   *
+   * @param copy the block that copies
+   * @param buffer of the block's own, which is copied
+   */
   public record Written(BlockRef copy, BufferRef buffer) {}
 
-  /** See {@link CacheWrite}. */
+  /**
+   * Lets a block write to a buffer of its own, which is copied to the one that it wrote before; see
+   * {@link CacheWrite}.
+   *
+   * @param block that writes
+   * @param scope of its buffer
+   * @return its buffer and the block that copies
+   */
   public Written cacheWrite(BlockRef block, Scope scope) {
     CacheWrite.Result result = CacheWrite.apply(func, block.name(), scope);
     func = result.func();
@@ -386,35 +274,71 @@ public final class Schedule extends Session {
     return new Written(new BlockRef(result.copyBlock()), new BufferRef(result.buffer()));
   }
 
-  /** See {@link Compact}. */
+  /**
+   * Makes an intermediate as small as the box that is accessed where it is allocated; see {@link
+   * Compact}.
+   *
+   * @param buffer the intermediate
+   */
   public void compact(BufferRef buffer) {
     func = Compact.apply(func, buffer.name());
     record("compact", List.of(buffer.name()), Map.of(), List.of());
   }
 
-  /** See {@link TransformLayout}; {@code order[d]} is the old dimension that becomes number d. */
+  /**
+   * Stores an intermediate with its dimensions in another order; see {@link TransformLayout}.
+   *
+   * @param buffer the intermediate
+   * @param order {@code order[d]} is the old dimension that becomes number d
+   */
   public void transformLayout(BufferRef buffer, Integer... order) {
     transformLayout(buffer, List.of(order));
   }
 
-  /** See {@link TransformLayout}. */
+  /**
+   * Stores an intermediate with its dimensions in another order; see {@link TransformLayout}.
+   *
+   * @param buffer the intermediate
+   * @param order element d is the old dimension that becomes number d
+   */
   public void transformLayout(BufferRef buffer, List<Integer> order) {
     func = TransformLayout.apply(func, buffer.name(), order);
     String text = String.join(",", order.stream().map(String::valueOf).toList());
     record("transformLayout", List.of(buffer.name()), Map.of("order", text), List.of());
   }
 
-  /** See {@link Pad}; a number for each iteration variable of the block. */
+  /**
+   * Lets a sum of products run over whole tiles: its operands are copies that are zero where there
+   * is nothing; see {@link Pad}.
+   *
+   * @param block the sum
+   * @param multiples a number for each iteration variable of the block, of which its extent becomes
+   *     a multiple
+   */
   public void pad(BlockRef block, Long... multiples) {
     pad(block, List.of(multiples));
   }
 
-  /** See {@link Pad}. */
+  /**
+   * Lets a sum of products run over whole tiles: its operands are copies that are zero where there
+   * is nothing; see {@link Pad}.
+   *
+   * @param block the sum
+   * @param multiples a number for each iteration variable of the block, of which its extent becomes
+   *     a multiple
+   */
   public void pad(BlockRef block, List<Long> multiples) {
     pad(block, multiples, Pad.Edge.ZERO);
   }
 
-  /** See {@link Pad}, with {@link Pad.Edge#REPEATED}. */
+  /**
+   * Pads as {@link #pad(BlockRef, List)}, with {@link Pad.Edge#REPEATED}: only what is summed over
+   * is filled with zeros, elsewhere the last element is read again.
+   *
+   * @param block the sum
+   * @param multiples a number for each iteration variable of the block, of which its extent becomes
+   *     a multiple
+   */
   public void padRepeating(BlockRef block, List<Long> multiples) {
     pad(block, multiples, Pad.Edge.REPEATED);
   }
@@ -441,7 +365,15 @@ public final class Schedule extends Session {
     record("squeeze", List.of(), Map.of(), List.of());
   }
 
-  /** See {@link StorageAlign}; factor and offset in elements. */
+  /**
+   * Leaves gaps between the rows of an intermediate, so that threads that walk down a column meet
+   * different banks; see {@link StorageAlign}.
+   *
+   * @param buffer the intermediate
+   * @param dimension whose stride changes
+   * @param factor in elements
+   * @param offset what the new stride leaves when divided by {@code factor}
+   */
   public void storageAlign(BufferRef buffer, int dimension, long factor, long offset) {
     func = StorageAlign.apply(func, buffer.name(), dimension, factor, offset);
     record(
@@ -451,7 +383,12 @@ public final class Schedule extends Session {
         List.of());
   }
 
-  /** See {@link SetLayout}. */
+  /**
+   * Says where the elements of an intermediate lie; see {@link SetLayout}.
+   *
+   * @param buffer the intermediate
+   * @param layout from coordinates to elements, of the buffer's shape
+   */
   public void setLayout(BufferRef buffer, Layout layout) {
     func = SetLayout.apply(func, buffer.name(), layout);
     record("setLayout", List.of(buffer.name()), Map.of("layout", layout.toString()), List.of());
@@ -459,18 +396,36 @@ public final class Schedule extends Session {
 
   // --- tile statements
 
-  /** See {@link Blockize}; the block around which the loop is keeps its name. */
+  /**
+   * Makes one block of a loop nest, whose instances are then tiles; the block around which the loop
+   * is keeps its name. See {@link Blockize}.
+   *
+   * @param loop the outermost of a tile
+   */
   public void blockize(LoopRef loop) {
     func = Blockize.apply(func, loop.variable());
     record("blockize", List.of(loop.id()), Map.of(), List.of());
   }
 
-  /** See {@link Tensorize}; takes the innermost serial loops that are around the block alone. */
+  /**
+   * Exchanges a block, with the innermost serial loops that are around it alone, by the tile
+   * statement that it is; see {@link Tensorize}.
+   *
+   * @param block of one store
+   * @param attrs of the new statement
+   */
   public void tensorize(BlockRef block, Attrs attrs) {
     tensorize(block, null, attrs);
   }
 
-  /** See {@link Tensorize}; takes the loops inside the given one. */
+  /**
+   * Exchanges a block, with the loops around it inside a given loop, by the tile statement that it
+   * is; see {@link Tensorize}.
+   *
+   * @param block of one store
+   * @param inside loops inside this one are taken; null for the innermost serial ones
+   * @param attrs of the new statement
+   */
   public void tensorize(BlockRef block, @Nullable LoopRef inside, Attrs attrs) {
     Var variable = inside == null ? null : inside.variable();
     func = Tensorize.apply(func, block.name(), variable, attrs);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * was done to it, handles of its parts, how it is shown, and choices, which change nothing by
  * themselves.
  */
-abstract sealed class Session permits Schedule {
+abstract sealed class Session permits LoopSession {
   PrimFunc func;
 
   private final RandomGenerator random;
@@ -43,17 +43,21 @@ abstract sealed class Session permits Schedule {
     this.random = new SplittableRandom(seed);
   }
 
-  /** The function as it is now. */
+  /** {@return the function as it is now} */
   public PrimFunc func() {
     return func;
   }
 
-  /** What was done so far. */
+  /** {@return what was done so far} */
   public Trace trace() {
     return new Trace(instructions);
   }
 
-  /** The program as it is now, to be read: with colours if {@code coloured}. */
+  /**
+   * {@return the program as it is now, to be read}
+   *
+   * @param coloured whether with escape sequences for colours
+   */
   public String text(boolean coloured) {
     String text = IrPrinter.text(func);
     return coloured ? Highlight.ansi(text) : text;
@@ -71,8 +75,9 @@ abstract sealed class Session permits Schedule {
   // --- handles
 
   /**
-   * The block of this name.
+   * {@return the block of this name}
    *
+   * @param name of the block
    * @throws ScheduleError if there is none
    */
   public BlockRef block(String name) {
@@ -82,14 +87,15 @@ abstract sealed class Session permits Schedule {
     return new BlockRef(name);
   }
 
-  /** All blocks, in program order. */
+  /** {@return all blocks, in program order} */
   public List<BlockRef> blocks() {
     return Tree.blocks(func.body()).stream().map(b -> new BlockRef(b.name())).toList();
   }
 
   /**
-   * The buffer of this name, a parameter or an intermediate.
+   * {@return the buffer of this name, a parameter or an intermediate}
    *
+   * @param name of the buffer
    * @throws ScheduleError if there is none
    */
   public BufferRef buffer(String name) {
@@ -99,7 +105,11 @@ abstract sealed class Session permits Schedule {
     return new BufferRef(name);
   }
 
-  /** The loops around a block, outermost first. */
+  /**
+   * {@return the loops around a block, outermost first}
+   *
+   * @param block of this function
+   */
   public List<LoopRef> loops(BlockRef block) {
     List<Stmt> path = Tree.pathToBlock(func, block.name());
     if (path == null) {
@@ -114,7 +124,11 @@ abstract sealed class Session permits Schedule {
     return refs;
   }
 
-  /** The number of iterations of a loop, where it is a constant and the loop still exists. */
+  /**
+   * {@return the number of iterations of a loop, where it is a constant and the loop still exists}
+   *
+   * @param loop that there is or was
+   */
   public OptionalLong extent(LoopRef loop) {
     List<Stmt> path = Tree.pathToLoop(func, loop.variable());
     return path != null
@@ -143,12 +157,28 @@ abstract sealed class Session permits Schedule {
 
   // --- choices
 
-  /** See {@link SamplePerfectTile}. */
+  /**
+   * Chooses factors into which a loop can be split without a rest; see {@link SamplePerfectTile}.
+   *
+   * @param loop of a constant number of iterations
+   * @param parts how many factors
+   * @param maxInnermost the greatest last factor
+   * @return the factors, outermost first
+   */
   public List<ValueRef> samplePerfectTile(LoopRef loop, int parts, long maxInnermost) {
     return samplePerfectTile(loop, parts, maxInnermost, null);
   }
 
-  /** See {@link SamplePerfectTile}; {@code decision} is the choice, or null to make one. */
+  /**
+   * Chooses factors into which a loop can be split without a rest, or takes those given; see {@link
+   * SamplePerfectTile}.
+   *
+   * @param loop of a constant number of iterations
+   * @param parts how many factors
+   * @param maxInnermost the greatest last factor
+   * @param decision the choice, or null to make one
+   * @return the factors, outermost first
+   */
   public List<ValueRef> samplePerfectTile(
       LoopRef loop, int parts, long maxInnermost, @Nullable List<Long> decision) {
     List<Long> factors =
@@ -168,12 +198,25 @@ abstract sealed class Session permits Schedule {
     return chosen;
   }
 
-  /** See {@link SampleCategorical}. */
+  /**
+   * Chooses one of several numbers; see {@link SampleCategorical}.
+   *
+   * @param candidates to choose from
+   * @param weights how likely each is, in proportion
+   * @return the number chosen
+   */
   public ValueRef sampleCategorical(List<Long> candidates, List<Long> weights) {
     return sampleCategorical(candidates, weights, null);
   }
 
-  /** See {@link SampleCategorical}; {@code decision} is the index chosen, or null to choose. */
+  /**
+   * Chooses one of several numbers, or takes the one given; see {@link SampleCategorical}.
+   *
+   * @param candidates to choose from
+   * @param weights how likely each is, in proportion
+   * @param decision the index chosen, or null to choose
+   * @return the number chosen
+   */
   public ValueRef sampleCategorical(
       List<Long> candidates, List<Long> weights, @Nullable Long decision) {
     int index = SampleCategorical.apply(func, candidates, weights, decision, random);

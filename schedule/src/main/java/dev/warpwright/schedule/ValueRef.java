@@ -5,6 +5,7 @@ package dev.warpwright.schedule;
  * choice in the trace changes what they do.
  *
  * @param id its name in the trace, such as {@code v3}
+ * @param value the number
  */
 public record ValueRef(String id, long value) {
   @Override

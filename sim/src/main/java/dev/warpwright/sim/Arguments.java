@@ -40,14 +40,19 @@ public final class Arguments {
     this.params = params;
   }
 
-  /** Nothing bound yet. */
+  /**
+   * {@return arguments of which nothing is bound yet}
+   *
+   * @param params of a function, kernel or program
+   */
   public static Arguments of(List<? extends Param> params) {
     return new Arguments(List.copyOf(params));
   }
 
   /**
-   * One value for each parameter.
+   * {@return one value bound for each parameter}
    *
+   * @param params of a function, kernel or program
    * @param values an {@link NdArray} for a buffer, a {@link Number} for a scalar
    */
   public static Arguments inOrder(List<? extends Param> params, Object... values) {
@@ -66,9 +71,11 @@ public final class Arguments {
   }
 
   /**
-   * New arrays for all buffers, filled with random values (see {@link NdArray#fillRandom}), each
-   * from another seed.
+   * {@return new arrays for all buffers, filled with random values (see {@link
+   * NdArray#fillRandom}), each from another seed}
    *
+   * @param params of a function, kernel or program
+   * @param seed equal seeds give equal values
    * @param scalars values of the scalar parameters by name
    */
   public static Arguments random(
@@ -93,28 +100,50 @@ public final class Arguments {
     return arguments;
   }
 
-  /** As {@link #random(List, long, Map)}, without scalars. */
+  /**
+   * {@return what {@link #random(List, long, Map)} gives, without scalars}
+   *
+   * @param params of a function, kernel or program
+   * @param seed equal seeds give equal values
+   */
   public static Arguments random(List<? extends Param> params, long seed) {
     return random(params, seed, Map.of());
   }
 
-  /** Binds a buffer. Returns this. */
+  /**
+   * Binds a buffer.
+   *
+   * @param buffer a parameter
+   * @param array of its type and shape
+   * @return this
+   */
   public Arguments bind(Buffer buffer, NdArray array) {
     arrays.put(buffer, array);
     return this;
   }
 
-  /** Binds a scalar. Returns this. */
+  /**
+   * Binds a scalar.
+   *
+   * @param scalar the variable of a parameter
+   * @param value within its range
+   * @return this
+   */
   public Arguments bind(Var scalar, Number value) {
     scalars.put(scalar, value);
     return this;
   }
 
+  /** {@return the parameters, bound or not} */
   public List<Param> params() {
     return params;
   }
 
-  /** The array of a buffer. */
+  /**
+   * {@return the array of a buffer}
+   *
+   * @param buffer a parameter
+   */
   public NdArray get(Buffer buffer) {
     NdArray array = arrays.get(buffer);
     if (array == null) {
@@ -123,7 +152,11 @@ public final class Arguments {
     return array;
   }
 
-  /** The array of the buffer of this name. */
+  /**
+   * {@return the array of the buffer of this name}
+   *
+   * @param name of a buffer
+   */
   public NdArray get(String name) {
     for (Param p : params) {
       if (p instanceof Buffer b && b.name().equals(name)) {
@@ -133,7 +166,7 @@ public final class Arguments {
     throw new IllegalArgumentException("no buffer " + name + " among " + params);
   }
 
-  /** The same bindings to copies of the arrays. */
+  /** {@return the same bindings to copies of the arrays} */
   public Arguments copy() {
     Arguments copy = of(params);
     arrays.forEach((buffer, array) -> copy.bind(buffer, array.copy()));
@@ -165,12 +198,20 @@ public final class Arguments {
     return shape;
   }
 
-  /** Bytes that a buffer takes with these scalars, what its layout leaves out included. */
+  /**
+   * {@return bytes that a buffer takes with these scalars, what its layout leaves out included}
+   *
+   * @param buffer a parameter
+   */
   public long storageBytes(Buffer buffer) {
     return NdArray.of(buffer, shape(buffer)).bytes().length;
   }
 
-  /** Value of an expression of the scalars. */
+  /**
+   * {@return value of an expression of the scalars}
+   *
+   * @param e of the scalars
+   */
   public Number evaluate(Expr e) {
     if (e instanceof Expr.IntImm imm) {
       return imm.value();

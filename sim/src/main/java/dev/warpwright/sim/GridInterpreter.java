@@ -109,6 +109,8 @@ public final class GridInterpreter {
   /**
    * Compiles a kernel.
    *
+   * @param kernel for a grid
+   * @param options how it is executed, and what is checked
    * @throws IllegalArgumentException for a host kernel, or one with statements that no kernel has
    */
   public GridInterpreter(Kernel kernel, GridOptions options) {
@@ -169,9 +171,9 @@ public final class GridInterpreter {
   }
 
   /**
-   * Statements and expressions that become no bytecode, as text; the whole body if it is left to
-   * the interpreter. Units beside the threads and calls of a whole warp do not count: they are
-   * calls of the simulator whatever executes the rest.
+   * {@return statements and expressions that become no bytecode, as text; the whole body if it is
+   * left to the interpreter} Units beside the threads and calls of a whole warp do not count: they
+   * are calls of the simulator whatever executes the rest.
    */
   public List<String> interpreted() {
     return regions != null
@@ -224,6 +226,7 @@ public final class GridInterpreter {
   /**
    * Runs on these arguments, whose arrays are read and written.
    *
+   * @param arguments for the kernel's parameters
    * @throws SimulationError at the first finding
    */
   public void run(Arguments arguments) {
@@ -231,8 +234,11 @@ public final class GridInterpreter {
   }
 
   /**
-   * Runs and gives everything found, one race for each statement; a finding other than a race ends
-   * the execution.
+   * Runs and looks for all that is wrong: one race for each statement; a finding other than a race
+   * ends the execution.
+   *
+   * @param arguments for the kernel's parameters, whose arrays are read and written
+   * @return everything found; empty if nothing is wrong
    */
   public List<Finding> check(Arguments arguments) {
     return RaceCollector.collect(races -> execute(arguments, races));
@@ -241,6 +247,9 @@ public final class GridInterpreter {
   /**
    * Runs and counts what the warps ask of the memories; the options must say so.
    *
+   * @param arguments for the kernel's parameters, whose arrays are read and written
+   * @param caches behind which the device's memory lies
+   * @return what was asked for
    * @throws SimulationError at the first finding
    */
   public KernelCounters count(Arguments arguments, KernelCounters.Caches caches) {

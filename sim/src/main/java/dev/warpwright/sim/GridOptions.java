@@ -43,6 +43,7 @@ public record GridOptions(
     FIRST,
     /** The last that can. */
     LAST,
+    /** Any warp that can go on, by the seed. */
     RANDOM,
     /** Each in its turn, so that blocks go on together. */
     TURNS,
@@ -65,13 +66,18 @@ public record GridOptions(
           false,
           GpuTarget.SM_90A);
 
+  /** Checks the number of blocks. */
   public GridOptions {
     if (residentBlocks < 1) {
       throw new IllegalArgumentException("residentBlocks must be at least 1");
     }
   }
 
-  /** Blocks and warps in random order, several blocks at a time. */
+  /**
+   * {@return options with blocks and warps in random order, several blocks at a time}
+   *
+   * @param seed of both orders
+   */
   public static GridOptions random(long seed) {
     return new GridOptions(
         Options.Order.SHUFFLED,
@@ -84,24 +90,48 @@ public record GridOptions(
         GpuTarget.SM_90A);
   }
 
-  /** So many blocks at a time, as evenly as can be: as on a GPU where all start at once. */
+  /**
+   * {@return so many blocks at a time, as evenly as can be: as on a GPU where all start at once}
+   *
+   * @param residentBlocks at least 1
+   */
   public static GridOptions even(int residentBlocks) {
     return DEFAULT.withWarps(WarpChoice.EVEN).withBlocks(Options.Order.FORWARD, residentBlocks);
   }
 
+  /**
+   * {@return the same with warps that take turns in another way}
+   *
+   * @param choice which warp goes on
+   */
   public GridOptions withWarps(WarpChoice choice) {
     return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine, count, target);
   }
 
+  /**
+   * {@return the same with blocks in another order}
+   *
+   * @param order in which blocks start
+   * @param resident blocks at a time, at least 1
+   */
   public GridOptions withBlocks(Options.Order order, int resident) {
     return new GridOptions(order, warps, seed, resident, checkRaces, engine, count, target);
   }
 
+  /**
+   * {@return the same with another way to execute}
+   *
+   * @param choice bytecode or the interpreter
+   */
   public GridOptions withEngine(Engine choice) {
     return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice, count, target);
   }
 
-  /** Blocks and warps take turns, requests are counted. */
+  /**
+   * {@return options with which requests are counted, blocks and warps taking turns}
+   *
+   * @param residentBlocks at least 1
+   */
   public static GridOptions counting(int residentBlocks) {
     return new GridOptions(
         Options.Order.FORWARD,
@@ -114,10 +144,16 @@ public record GridOptions(
         GpuTarget.SM_90A);
   }
 
+  /**
+   * {@return the same for another target, whose limits are checked}
+   *
+   * @param choice the target
+   */
   public GridOptions withTarget(GpuTarget choice) {
     return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, engine, count, choice);
   }
 
+  /** {@return the same without looking for races, which takes most of the time} */
   public GridOptions withoutRaces() {
     return new GridOptions(blocks, warps, seed, residentBlocks, false, engine, count, target);
   }

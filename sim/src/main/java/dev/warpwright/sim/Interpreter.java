@@ -57,13 +57,21 @@ public final class Interpreter {
             .compile(body);
   }
 
+  /**
+   * {@return an interpreter of a computation or tile program}
+   *
+   * @param func any function that the verifier accepts
+   * @param options how it is executed, and what is checked
+   */
   public static Interpreter of(PrimFunc func, Options options) {
     return new Interpreter(Source.of(func), func.params(), func.body(), options);
   }
 
   /**
-   * For a host kernel.
+   * {@return an interpreter of a host kernel}
    *
+   * @param kernel for the host
+   * @param options how it is executed, and what is checked
    * @throws IllegalArgumentException for a grid kernel, which {@code GridInterpreter} runs
    */
   public static Interpreter of(Kernel kernel, Options options) {
@@ -73,7 +81,12 @@ public final class Interpreter {
     return new Interpreter(Source.of(kernel), kernel.params(), kernel.body(), options);
   }
 
-  /** Compiles and runs once, bit-exact. */
+  /**
+   * Compiles and runs once, bit-exact.
+   *
+   * @param func any function that the verifier accepts
+   * @param arguments for its parameters, whose arrays are read and written
+   */
   public static void run(PrimFunc func, Arguments arguments) {
     of(func, Options.EXACT).run(arguments);
   }
@@ -81,6 +94,7 @@ public final class Interpreter {
   /**
    * Runs on these arguments, whose arrays are read and written.
    *
+   * @param arguments for the parameters
    * @throws SimulationError if the execution does what the IR does not define
    * @throws IllegalArgumentException if an argument is missing or does not fit its parameter
    */

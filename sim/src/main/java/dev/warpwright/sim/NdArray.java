@@ -44,24 +44,44 @@ public final class NdArray {
     return new NdArray(dtype, shape.clone(), layout, new byte[(int) size]);
   }
 
-  /** Row-major, all zero. */
+  /**
+   * {@return a row-major array, all zero}
+   *
+   * @param dtype of each element
+   * @param shape extents, outermost first
+   */
   public static NdArray zeros(DType dtype, long... shape) {
     return allocate(dtype, shape, null);
   }
 
-  /** For a buffer of constant shape, all zero. */
+  /**
+   * {@return an array for a buffer of constant shape, all zero}
+   *
+   * @param buffer whose type, shape and layout it has
+   */
   public static NdArray of(Buffer buffer) {
     long[] shape = new long[buffer.rank()];
     Arrays.setAll(shape, buffer::extent);
     return of(buffer, shape);
   }
 
-  /** For a buffer whose symbolic extents have the values in {@code shape}, all zero. */
+  /**
+   * {@return an array for a buffer whose symbolic extents have the values in {@code shape}, all
+   * zero}
+   *
+   * @param buffer whose type and layout it has
+   * @param shape extents, outermost first
+   */
   public static NdArray of(Buffer buffer, long... shape) {
     return allocate(buffer.dtype(), shape, buffer.layout());
   }
 
-  /** An f32 array of these elements, row-major. */
+  /**
+   * {@return an f32 array of these elements}
+   *
+   * @param values row-major, as many as the shape has elements
+   * @param shape extents, outermost first
+   */
   public static NdArray ofFloats(float[] values, long... shape) {
     NdArray array = zeros(DType.F32, shape);
     array.checkCount(values.length);
@@ -71,7 +91,13 @@ public final class NdArray {
     return array;
   }
 
-  /** An array of these elements, rounded or wrapped to the type, row-major. */
+  /**
+   * {@return an array of these elements, rounded or wrapped to the type}
+   *
+   * @param dtype of each element
+   * @param values row-major, as many as the shape has elements
+   * @param shape extents, outermost first
+   */
   public static NdArray ofDoubles(DType dtype, double[] values, long... shape) {
     NdArray array = zeros(dtype, shape);
     array.checkCount(values.length);
@@ -81,7 +107,13 @@ public final class NdArray {
     return array;
   }
 
-  /** Row-major and random, see {@link #fillRandom}. */
+  /**
+   * {@return a row-major array of random elements, see {@link #fillRandom}}
+   *
+   * @param dtype of each element
+   * @param seed equal seeds give equal values
+   * @param shape extents, outermost first
+   */
   public static NdArray random(DType dtype, long seed, long... shape) {
     return zeros(dtype, shape).fillRandom(seed);
   }
@@ -93,23 +125,27 @@ public final class NdArray {
     }
   }
 
+  /** {@return the type of each element} */
   public DType dtype() {
     return dtype;
   }
 
+  /** {@return the extents, outermost first; a copy} */
   public long[] shape() {
     return shape.clone();
   }
 
+  /** {@return the number of dimensions} */
   public int rank() {
     return shape.length;
   }
 
+  /** {@return what makes offsets of coordinates; null for row-major without gaps} */
   public @Nullable Layout layout() {
     return layout;
   }
 
-  /** Number of elements. */
+  /** {@return number of elements} */
   public int size() {
     long count = 1;
     for (long extent : shape) {
@@ -118,17 +154,23 @@ public final class NdArray {
     return (int) count;
   }
 
-  /** The storage, not a copy. */
+  /**
+   * {@return the storage itself, little-endian; what is written to it is an element's new value}
+   */
   public byte[] bytes() {
     return bytes;
   }
 
-  /** A view of the storage, for copies to and from native memory. */
+  /** {@return a view of the storage, for copies to and from native memory} */
   public MemorySegment segment() {
     return MemorySegment.ofArray(bytes);
   }
 
-  /** Offset in the storage, in elements, of a coordinate. */
+  /**
+   * {@return offset in the storage, in elements, of a coordinate}
+   *
+   * @param coordinates one for each dimension
+   */
   public int offset(long... coordinates) {
     if (coordinates.length != shape.length) {
       throw new IndexOutOfBoundsException(
@@ -145,7 +187,11 @@ public final class NdArray {
     return (int) (layout == null ? offset : layout.offset(coordinates));
   }
 
-  /** Coordinates of the position-th element, row-major. */
+  /**
+   * {@return coordinates of the position-th element, row-major}
+   *
+   * @param position from 0
+   */
   public long[] coordinates(long position) {
     long[] at = new long[shape.length];
     for (int d = shape.length - 1; d >= 0; d--) {
@@ -162,32 +208,59 @@ public final class NdArray {
     return offset(coordinates(position)) * dtype.bytes();
   }
 
-  /** The element at a coordinate; integers as the nearest double. */
+  /**
+   * {@return the element at a coordinate; integers as the nearest double}
+   *
+   * @param coordinates one for each dimension
+   */
   public double get(long... coordinates) {
     return value(offset(coordinates) * dtype.bytes());
   }
 
-  /** Sets the element at a coordinate; see {@link #setElement}. */
+  /**
+   * Sets the element at a coordinate; see {@link #setElement}.
+   *
+   * @param value of the element
+   * @param coordinates one for each dimension
+   */
   public void set(double value, long... coordinates) {
     put(offset(coordinates) * dtype.bytes(), value);
   }
 
-  /** The element at a row-major position; integers as the nearest double. */
+  /**
+   * {@return the element at a row-major position; integers as the nearest double}
+   *
+   * @param position from 0
+   */
   public double element(long position) {
     return value(byteOffset(position));
   }
 
-  /** Sets an element, rounded to a float type, truncated and wrapped to an integer type. */
+  /**
+   * Sets an element, rounded to a float type, truncated and wrapped to an integer type.
+   *
+   * @param position row-major, from 0
+   * @param value of the element
+   */
   public void setElement(long position, double value) {
     put(byteOffset(position), value);
   }
 
-  /** The element of an integer type at a row-major position. */
+  /**
+   * {@return the element of an integer type at a row-major position}
+   *
+   * @param position from 0
+   */
   public long integerElement(long position) {
     return Bytes.integer(dtype, bytes, byteOffset(position));
   }
 
-  /** Sets an element of an integer type, wrapped to it. */
+  /**
+   * Sets an element of an integer type, wrapped to it.
+   *
+   * @param position row-major, from 0
+   * @param value of the element
+   */
   public void setIntegerElement(long position, long value) {
     Bytes.putInteger(dtype, bytes, byteOffset(position), value);
   }
@@ -204,12 +277,22 @@ public final class NdArray {
     }
   }
 
-  /** Every element becomes the value. Returns this. */
+  /**
+   * Gives every element this value.
+   *
+   * @param value rounded or wrapped to the type
+   * @return this
+   */
   public NdArray fill(double value) {
     return fillWith(coordinates -> value);
   }
 
-  /** Every element becomes a function of its coordinates. Returns this. */
+  /**
+   * Gives every element a value by its coordinates.
+   *
+   * @param value of the element at these coordinates
+   * @return this
+   */
   public NdArray fillWith(ToDoubleFunction<long[]> value) {
     int count = size();
     for (int i = 0; i < count; i++) {
@@ -219,8 +302,11 @@ public final class NdArray {
   }
 
   /**
-   * Uniform in [-1, 1) for floats, in [-8, 8) for signed and [0, 16) for unsigned integers, the
-   * same values for a seed in every layout. Returns this.
+   * Gives every element a random value: uniform in [-1, 1) for floats, in [-8, 8) for signed and
+   * [0, 16) for unsigned integers, the same values for a seed in every layout.
+   *
+   * @param seed equal seeds give equal values
+   * @return this
    */
   public NdArray fillRandom(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -238,15 +324,21 @@ public final class NdArray {
     return this;
   }
 
-  /** Every byte of the storage becomes NaN (floats) or 0xCD (others). Returns this. */
+  /**
+   * Makes every byte of the storage one of a NaN (floats) or 0xCD (others), so that what nobody
+   * writes is seen.
+   *
+   * @return this
+   */
   public NdArray poison() {
     Bytes.poison(dtype, bytes);
     return this;
   }
 
   /**
-   * The same elements, not a copy of them, in another shape; row-major both.
+   * {@return the same elements, not a copy of them, in another shape; row-major both}
    *
+   * @param newShape extents, outermost first
    * @throws IllegalArgumentException if the shape has another number of elements, or there is a
    *     layout
    */
@@ -261,11 +353,16 @@ public final class NdArray {
     return new NdArray(dtype, newShape.clone(), null, bytes);
   }
 
+  /** {@return an array of the same elements in a storage of its own} */
   public NdArray copy() {
     return new NdArray(dtype, shape, layout, bytes.clone());
   }
 
-  /** A row-major array of the same values converted to another type. */
+  /**
+   * {@return a row-major array of the same values converted to another type}
+   *
+   * @param newDType to which values are rounded or wrapped
+   */
   public NdArray to(DType newDType) {
     NdArray result = zeros(newDType, shape);
     int count = size();
@@ -300,7 +397,7 @@ public final class NdArray {
     }
   }
 
-  /** All elements, row-major. */
+  /** {@return all elements, row-major, as the nearest floats} */
   public float[] toFloats() {
     float[] values = new float[size()];
     for (int i = 0; i < values.length; i++) {
@@ -309,19 +406,27 @@ public final class NdArray {
     return values;
   }
 
-  /** All elements, row-major. */
+  /** {@return all elements, row-major, as the nearest doubles} */
   public double[] toDoubles() {
     double[] values = new double[size()];
     Arrays.setAll(values, this::element);
     return values;
   }
 
-  /** Whether type, shape and every element's bits are equal; the layouts may differ. */
+  /**
+   * {@return whether type, shape and every element's bits are equal; the layouts may differ}
+   *
+   * @param other of any type and shape
+   */
   public boolean sameBits(NdArray other) {
     return dtype == other.dtype && Arrays.equals(shape, other.shape) && difference(other) < 0;
   }
 
-  /** Row-major position of the first element whose bits differ, or -1. */
+  /**
+   * {@return row-major position of the first element whose bits differ, or -1}
+   *
+   * @param other of the same type and shape
+   */
   public long difference(NdArray other) {
     int count = size();
     for (int i = 0; i < count; i++) {

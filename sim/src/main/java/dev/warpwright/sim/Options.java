@@ -22,8 +22,11 @@ public record Options(
     FloatMode precision, Order order, long seed, boolean trackUninitialised, boolean late) {
   /** Order of independent iterations. */
   public enum Order {
+    /** In the order of the indices. */
     FORWARD,
+    /** In the opposite order. */
     REVERSE,
+    /** In an order by the seed. */
     SHUFFLED;
 
     /** The same for the rooms that take turns by it. */
@@ -72,16 +75,29 @@ public record Options(
   /** Bit-exact, everything checked. */
   public static final Options CHECKED = new Options(FloatMode.EXACT, Order.FORWARD, 0, true);
 
-  /** All at once that may be. */
+  /**
+   * Options with which all is done at once that may be.
+   *
+   * @param precision how floats are computed
+   * @param order of parallel iterations
+   * @param seed of a shuffled order
+   * @param trackUninitialised whether reads of elements that were never written are findings
+   */
   public Options(FloatMode precision, Order order, long seed, boolean trackUninitialised) {
     this(precision, order, seed, trackUninitialised, false);
   }
 
-  /** With pipes and what is under way as late as allowed. */
+  /** {@return the same with pipes and what is under way as late as allowed} */
   public Options asLateAsAllowed() {
     return new Options(precision, order, seed, trackUninitialised, true);
   }
 
+  /**
+   * {@return the same with another order of parallel iterations}
+   *
+   * @param newOrder of parallel iterations
+   * @param newSeed of a shuffled order
+   */
   public Options withOrder(Order newOrder, long newSeed) {
     return new Options(precision, newOrder, newSeed, trackUninitialised, late);
   }

@@ -50,6 +50,13 @@ public final class ProgramInterpreter {
   private final Map<Kernel, Executor> executors = new IdentityHashMap<>();
   private final Map<Buffer, Program.View> views = new IdentityHashMap<>();
 
+  /**
+   * Compiles all kernels of a program.
+   *
+   * @param program of grid and host kernels
+   * @param gridOptions how grid kernels are executed, and what is checked
+   * @param hostOptions how host kernels are
+   */
   public ProgramInterpreter(Program program, GridOptions gridOptions, Options hostOptions) {
     this.program = program;
     program.views().forEach(view -> views.put(view.view(), view));
@@ -83,7 +90,9 @@ public final class ProgramInterpreter {
 
   /**
    * Lets the workspace hold at each run what the run before has left there, as on a GPU; all runs
-   * must have the same scalars. Returns this.
+   * must have the same scalars.
+   *
+   * @return this
    */
   public ProgramInterpreter keepingWorkspace() {
     kept =
@@ -94,12 +103,21 @@ public final class ProgramInterpreter {
     return this;
   }
 
-  /** Everything checked, in order. */
+  /**
+   * Runs all steps of a program, everything checked, blocks in order.
+   *
+   * @param program for one device
+   * @param arguments for its parameters, whose arrays are read and written
+   */
   public static void run(Program program, Arguments arguments) {
     new ProgramInterpreter(program, GridOptions.DEFAULT, Options.EXACT).run(arguments);
   }
 
-  /** The parameters, as {@link Arguments} takes them. */
+  /**
+   * {@return the parameters, as {@link Arguments} takes them}
+   *
+   * @param program any program
+   */
   public static List<Param> params(Program program) {
     return program.params().stream().map(Program.ProgramParam::param).toList();
   }
@@ -107,6 +125,7 @@ public final class ProgramInterpreter {
   /**
    * Runs all steps on arguments for the program's parameters.
    *
+   * @param arguments for the program's parameters
    * @throws SimulationError if a kernel does what the IR does not define
    * @throws IllegalArgumentException if the program is for several devices
    */
@@ -114,28 +133,42 @@ public final class ProgramInterpreter {
     run(List.of(arguments));
   }
 
-  /** As {@link #run(Arguments)}, with arguments for each device. */
+  /**
+   * As {@link #run(Arguments)}, with arguments for each device.
+   *
+   * @param devices arguments for the program's parameters on each device
+   */
   public void run(List<Arguments> devices) {
     execute(devices, FindingSink.THROWING);
   }
 
   /**
-   * Runs and gives everything found, one race for each statement; a finding other than a race ends
-   * the execution.
+   * Runs and looks for all that is wrong: one race for each statement; a finding other than a race
+   * ends the execution.
+   *
+   * @param arguments for the program's parameters
+   * @return everything found; empty if nothing is wrong
    */
   public List<Finding> check(Arguments arguments) {
     return check(List.of(arguments));
   }
 
-  /** As {@link #check(Arguments)}, with arguments for each device. */
+  /**
+   * Runs on several devices as {@link #check(Arguments)} does on one.
+   *
+   * @param devices arguments for the program's parameters on each device
+   * @return everything found; empty if nothing is wrong
+   */
   public List<Finding> check(List<Arguments> devices) {
     return RaceCollector.collect(races -> execute(devices, races));
   }
 
   /**
-   * Runs and counts what each launch of a grid kernel asks of the memories; caches are empty before
-   * each. The options must be such that requests are counted.
+   * {@return runs and counts what each launch of a grid kernel asks of the memories; caches are
+   * empty before each} The options must be such that requests are counted.
    *
+   * @param arguments for the program's parameters
+   * @param caches behind which the device's memory lies
    * @throws SimulationError at the first finding
    */
   public List<KernelCounters> count(Arguments arguments, KernelCounters.Caches caches) {
@@ -143,7 +176,11 @@ public final class ProgramInterpreter {
   }
 
   /**
-   * As {@link #count(Arguments, KernelCounters.Caches)}, with caches of its own for each kernel.
+   * {@return what {@link #count(Arguments, KernelCounters.Caches)} does, with caches of its own for
+   * each kernel}
+   *
+   * @param arguments for the program's parameters
+   * @param caches of each kernel
    */
   public List<KernelCounters> count(
       Arguments arguments, Function<Kernel, KernelCounters.Caches> caches) {

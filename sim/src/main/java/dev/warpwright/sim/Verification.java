@@ -22,6 +22,9 @@ public record Verification(
   /**
    * Compares element by element.
    *
+   * @param result what was computed
+   * @param reference what should have been
+   * @return how far the result is off
    * @throws IllegalArgumentException if the shapes differ
    */
   public static Verification compare(NdArray result, NdArray reference) {
@@ -35,7 +38,13 @@ public record Verification(
     return compare(result.toDoubles(), reference.toDoubles());
   }
 
-  /** Compares element by element; both have one length. */
+  /**
+   * Compares element by element; both have one length.
+   *
+   * @param result what was computed
+   * @param reference what should have been
+   * @return how far the result is off
+   */
   public static Verification compare(double[] result, double[] reference) {
     if (result.length != reference.length) {
       throw new IllegalArgumentException(
@@ -71,9 +80,12 @@ public record Verification(
   }
 
   /**
-   * How elements compare with what honest arithmetic may add to them.
+   * {@return how elements compare with what honest arithmetic may add to them}
    *
+   * @param result what was computed, row-major
+   * @param reference of higher precision
    * @param deviation of each, before it is rounded to the type
+   * @param type of the result's elements
    * @param grouped whether errors of neighbours are independent
    */
   public static Deviations deviations(
@@ -98,12 +110,22 @@ public record Verification(
     return largest;
   }
 
-  /** Whether there is no non-finite mismatch and the relative error is at most {@code rtol}. */
+  /**
+   * {@return whether there is no non-finite mismatch and the relative error is at most {@code
+   * rtol}}
+   *
+   * @param rtol greatest ‖result − reference‖ / ‖reference‖
+   */
   public boolean within(double rtol) {
     return nonFiniteMismatches == 0 && relError <= rtol;
   }
 
-  /** As {@link #within(double)}, and no element is off by more than {@code atol}. */
+  /**
+   * {@return whether {@link #within(double)} holds and no element is off by more than {@code atol}}
+   *
+   * @param rtol greatest ‖result − reference‖ / ‖reference‖
+   * @param atol greatest absolute error of an element
+   */
   public boolean within(double rtol, double atol) {
     return within(rtol) && maxAbsError <= atol;
   }

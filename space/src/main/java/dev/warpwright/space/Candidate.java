@@ -9,11 +9,13 @@ import java.util.function.Supplier;
  * weighed.
  *
  * @param point the decisions that lead here
+ * @param features what is expected of it
  * @param kernel builds the kernel; throws {@link Rejected} if that turns out to be impossible
  * @param values of the kernel's scalar parameters
  */
 public record Candidate(
     Point point, Features features, Supplier<Kernel> kernel, Map<String, Long> values) {
+  /** Copies the map. */
   public Candidate {
     values = Map.copyOf(values);
   }

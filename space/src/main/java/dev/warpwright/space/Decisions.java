@@ -11,17 +11,28 @@ public interface Decisions {
   /**
    * Decides.
    *
+   * @param name of the question, one word
    * @param options at least one, each without white space and {@code =}
    * @return the place of one of the options
    */
   int pick(String name, List<String> options);
 
-  /** One of the texts. */
+  /**
+   * {@return one of the texts}
+   *
+   * @param name of the question, one word
+   * @param options at least one
+   */
   default String choose(String name, List<String> options) {
     return options.get(pick(name, options));
   }
 
-  /** One of the numbers. */
+  /**
+   * {@return one of the numbers}
+   *
+   * @param name of the question, one word
+   * @param options at least one
+   */
   default long choose(String name, long... options) {
     String[] words = new String[options.length];
     for (int i = 0; i < options.length; i++) {
@@ -30,7 +41,11 @@ public interface Decisions {
     return options[pick(name, List.of(words))];
   }
 
-  /** Yes or no. */
+  /**
+   * {@return whether the answer is yes, not no}
+   *
+   * @param name of the question, one word
+   */
   default boolean choose(String name) {
     return pick(name, List.of("no", "yes")) == 1;
   }

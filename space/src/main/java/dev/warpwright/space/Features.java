@@ -11,6 +11,7 @@ import java.util.List;
  * @param predictedUs time by the analytic model, in microseconds
  */
 public record Features(List<String> names, double[] values, double predictedUs) {
+  /** Copies names and values and checks that they are as many, and finite. */
   public Features {
     names = List.copyOf(names);
     values = values.clone();
@@ -32,6 +33,7 @@ public record Features(List<String> names, double[] values, double predictedUs) 
     return true;
   }
 
+  /** {@return a copy of the values, in the order of the names} */
   @Override
   public double[] values() {
     return values.clone();

@@ -10,10 +10,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * What was decided, in the order of the questions. In text: {@code sketch=wgmma tileM=128
  * order=grouped:8}.
+ *
+ * @param choices one for each question
  */
 public record Point(List<Choice> choices) {
-  /** An answer. */
+  /**
+   * An answer.
+   *
+   * @param name of the question
+   * @param option that was chosen
+   */
   public record Choice(String name, String option) {
+    /** Checks that both are words without white space and {@code =}. */
     public Choice {
       requireWord(name);
       requireWord(option);
@@ -35,6 +43,7 @@ public record Point(List<Choice> choices) {
 
   public static final Point EMPTY = new Point(List.of());
 
+  /** Copies the list. */
   public Point {
     choices = List.copyOf(choices);
   }
@@ -42,6 +51,8 @@ public record Point(List<Choice> choices) {
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the point
    * @throws IllegalArgumentException if it is none
    */
   public static Point parse(String text) {
@@ -62,7 +73,11 @@ public record Point(List<Choice> choices) {
     return new Point(List.copyOf(choices.values()));
   }
 
-  /** The option chosen for a name, or null if it was not asked. */
+  /**
+   * {@return the option chosen for a name, or null if it was not asked}
+   *
+   * @param name of a question
+   */
   public @Nullable String option(String name) {
     for (Choice choice : choices) {
       if (choice.name().equals(name)) {
@@ -73,19 +88,31 @@ public record Point(List<Choice> choices) {
   }
 
   /**
-   * Whether this has all choices of another point. What it has beside them are decisions that did
-   * not exist when the other was recorded; the first option of such a decision is what there was.
+   * {@return whether this has all choices of another point} What it has beside them are decisions
+   * that did not exist when the other was recorded; the first option of such a decision is what
+   * there was.
+   *
+   * @param other of the same space
    */
   public boolean agrees(Point other) {
     return choices.containsAll(other.choices);
   }
 
-  /** Without a choice. */
+  /**
+   * {@return the same without a choice, so that another can be made}
+   *
+   * @param name of a question
+   */
   public Point without(String name) {
     return new Point(choices.stream().filter(c -> !c.name().equals(name)).toList());
   }
 
-  /** With another option for a name, or one more. */
+  /**
+   * {@return the same with another option for a question, or with one question more}
+   *
+   * @param name of a question
+   * @param option that is chosen
+   */
   public Point with(String name, String option) {
     List<Choice> changed = new ArrayList<>(choices);
     Choice choice = new Choice(name, option);
@@ -99,7 +126,7 @@ public record Point(List<Choice> choices) {
     return new Point(changed);
   }
 
-  /** The text form. */
+  /** {@return the text form} */
   public String text() {
     return choices.stream().map(c -> c.name() + "=" + c.option()).collect(Collectors.joining(" "));
   }

@@ -17,6 +17,7 @@ public final class Rejected extends RuntimeException {
     this.reason = reason;
   }
 
+  /** {@return why, in words that are counted} */
   public String reason() {
     return reason;
   }

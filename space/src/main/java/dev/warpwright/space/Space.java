@@ -40,7 +40,12 @@ public final class Space {
    */
   public record Drawn(Point point, @Nullable Candidate candidate, @Nullable Rejected rejection) {}
 
-  /** Plans what the decisions say. */
+  /**
+   * Plans what the decisions say.
+   *
+   * @param decisions answer what the sketches ask
+   * @return the point, with its candidate or why there is none
+   */
   public Drawn draw(Decisions decisions) {
     List<Point.Choice> choices = new ArrayList<>();
     Set<String> asked = new HashSet<>();
@@ -65,23 +70,42 @@ public final class Space {
     }
   }
 
-  /** A random candidate. */
+  /**
+   * {@return a random candidate}
+   *
+   * @param random where answers come from
+   */
   public Drawn sample(RandomGenerator random) {
     return draw(random(random));
   }
 
-  /** The candidate of a point; where its answers are missing or no option, the first option. */
+  /**
+   * {@return the candidate of a point; where its answers are missing or no option, the first
+   * option}
+   *
+   * @param point of this space or another
+   */
   public Drawn replay(Point point) {
     return draw(replay(point, (name, options) -> 0));
   }
 
-  /** Whether a point answers each question of its candidate, with an option that there is. */
+  /**
+   * {@return whether a point answers each question of its candidate, with an option that there is}
+   *
+   * @param point of this space or another
+   */
   public boolean fits(Point point) {
     Drawn drawn = replay(point);
     return drawn.candidate() != null && drawn.point().equals(point);
   }
 
-  /** The same, but for one decision; what depended on it is decided anew where it must be. */
+  /**
+   * {@return the same point but for one decision; what depended on it is decided anew where it must
+   * be}
+   *
+   * @param point of this space, not empty
+   * @param random chooses the decision and its new answer
+   */
   public Drawn mutate(Point point, RandomGenerator random) {
     int victim = random.nextInt(point.choices().size());
     Point.Choice changed = point.choices().get(victim);
@@ -102,7 +126,13 @@ public final class Space {
             }));
   }
 
-  /** Each decision from one of two parents. */
+  /**
+   * {@return a point whose decisions are each one of two parents'}
+   *
+   * @param mother of this space
+   * @param father of this space
+   * @param random chooses whose
+   */
   public Drawn cross(Point mother, Point father, RandomGenerator random) {
     Decisions other = random(random);
     return draw(
@@ -120,6 +150,7 @@ public final class Space {
    * Goes through all points, in a fixed order.
    *
    * @param limit at most so many
+   * @param consumer is given each
    * @return whether these were all
    */
   public boolean enumerate(long limit, Consumer<Drawn> consumer) {

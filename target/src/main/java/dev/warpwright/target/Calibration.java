@@ -40,6 +40,11 @@ public final class Calibration {
       this.values = values;
     }
 
+    /**
+     * {@return the value of a number, in the unit that its constant says}
+     *
+     * @param number of the model
+     */
     public double at(E number) {
       return values[number.ordinal()];
     }
@@ -61,7 +66,11 @@ public final class Calibration {
     this.sections = sections;
   }
 
-  /** For the usual device of a target. */
+  /**
+   * {@return the numbers for the usual device of a target}
+   *
+   * @param target one that has code
+   */
   public static Calibration of(GpuTarget target) {
     return ALL.stream()
         .filter(each -> each.target.equals(target.name()))
@@ -69,7 +78,11 @@ public final class Calibration {
         .orElseGet(ALL::getLast);
   }
 
-  /** For a device; that of its target if it has none. */
+  /**
+   * {@return the numbers for a device; those of its target if it has none}
+   *
+   * @param device measured or not
+   */
   public static Calibration of(DeviceModel device) {
     return ALL.stream()
         .filter(each -> each.device.equals(device.name()))
@@ -77,7 +90,11 @@ public final class Calibration {
         .orElseGet(() -> of(device.target()));
   }
 
-  /** Whether what is predicted for a device goes by measurements on another one. */
+  /**
+   * {@return whether what is predicted for a device goes by measurements on another one}
+   *
+   * @param device of the catalogue
+   */
   public static boolean isExtrapolated(DeviceModel device) {
     Calibration calibration = of(device);
     return calibration.from != null
@@ -85,15 +102,17 @@ public final class Calibration {
         || !DeviceCatalogue.ALL.contains(device);
   }
 
-  /** The device that it is for. */
+  /** {@return the device that it is for} */
   public String device() {
     return device;
   }
 
   /**
-   * A model's numbers.
+   * {@return a model's numbers}
    *
+   * @param <E> names the numbers
    * @param model the name of its section
+   * @param names of all of them; constants' names in lower case are those in the file
    * @throws IllegalStateException if the file has not exactly those that the model has
    */
   public <E extends Enum<E>> Numbers<E> numbers(String model, Class<E> names) {
@@ -115,17 +134,32 @@ public final class Calibration {
     return new Numbers<>(values);
   }
 
-  /** The names of a model's numbers. */
+  /**
+   * {@return the names of a model's numbers}
+   *
+   * @param model the name of its section; there may be none
+   */
   public List<String> names(String model) {
     return List.copyOf(sections.getOrDefault(model, Map.of()).keySet());
   }
 
-  /** A model's number. */
+  /**
+   * {@return a model's number}
+   *
+   * @param model the name of its section
+   * @param name one of {@link #names}
+   */
   public double number(String model, String name) {
     return Objects.requireNonNull(sections.getOrDefault(model, Map.of()).get(name), name);
   }
 
-  /** With another number. */
+  /**
+   * {@return the same with another value of one number; this one stays as it is}
+   *
+   * @param model the name of its section
+   * @param name one of {@link #names}
+   * @param value the new one
+   */
   public Calibration with(String model, String name, double value) {
     var changed = new LinkedHashMap<>(sections);
     var section = new LinkedHashMap<>(changed.getOrDefault(model, Map.of()));
@@ -134,12 +168,16 @@ public final class Calibration {
     return new Calibration(device, target, from, changed);
   }
 
-  /** For another device that measurements fit now. */
+  /**
+   * {@return the same numbers as those of another device, as measured there}
+   *
+   * @param other the device that they were fitted on
+   */
   public Calibration fitted(DeviceModel other) {
     return new Calibration(other.name(), other.target().name(), null, sections);
   }
 
-  /** The file that says the same. */
+  /** {@return the file that says the same} */
   public String text() {
     var lines = new ArrayList<String>();
     lines.add("device = " + device);

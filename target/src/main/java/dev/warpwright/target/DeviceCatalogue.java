@@ -27,19 +27,31 @@ public final class DeviceCatalogue {
 
   private DeviceCatalogue() {}
 
-  /** SMs of the largest device of a target; 1 if none is known. */
+  /**
+   * {@return SMs of the largest device of a target; 1 if none is known}
+   *
+   * @param target of the GPUs
+   */
   public static int sms(GpuTarget target) {
     return largest(target).map(DeviceModel::sms).orElse(1);
   }
 
-  /** The device of a target that has the most SMs, of equals the fastest memory. */
+  /**
+   * {@return the device of a target that has the most SMs, of equals the fastest memory}
+   *
+   * @param target of the GPUs
+   */
   public static Optional<DeviceModel> largest(GpuTarget target) {
     return ALL.stream()
         .filter(model -> model.target() == target)
         .max(Comparator.comparing(DeviceModel::sms).thenComparing(DeviceModel::dramGBs));
   }
 
-  /** The device with this name, the catalogue's or the driver's. */
+  /**
+   * {@return the device with this name, the catalogue's or the driver's}
+   *
+   * @param name in any case; of the driver's name a part is enough that the catalogue knows
+   */
   public static Optional<DeviceModel> find(String name) {
     String wanted = name.toLowerCase(Locale.ROOT);
     return ALL.stream()
@@ -51,9 +63,10 @@ public final class DeviceCatalogue {
   }
 
   /**
-   * The device with this name, or whose name begins so, if kernels are generated for it.
+   * {@return the device with this name, or whose name begins so, if kernels are generated for it}
    *
    * @param option the option that names it, for messages
+   * @param name in any case
    * @throws UserError if there is none
    */
   public static DeviceModel withCode(String option, String name) {

@@ -70,13 +70,22 @@ public record GpuTarget(
         name, arch, specific, smKiB << 10, blockKiB << 10, reservedKiB << 10, t, b);
   }
 
-  /** The target with this name; {@code sm_90} means {@code sm_90a}. */
+  /**
+   * {@return the target with this name; {@code sm_90} means {@code sm_90a}}
+   *
+   * @param name for example {@code sm_80}
+   */
   public static Optional<GpuTarget> find(String name) {
     String wanted = name.equals("sm_90") ? "sm_90a" : name;
     return ALL.stream().filter(target -> target.name.equals(wanted)).findFirst();
   }
 
-  /** The target whose code runs on a device of this compute capability, if there is one. */
+  /**
+   * {@return the target whose code runs on a device of this compute capability, if there is one}
+   *
+   * @param major 9 of 9.0
+   * @param minor 0 of 9.0
+   */
   public static Optional<GpuTarget> forCapability(int major, int minor) {
     int capability = 10 * major + minor;
     return ALL.stream()
@@ -85,44 +94,51 @@ public record GpuTarget(
         .reduce((older, newer) -> newer);
   }
 
-  /** Whether code for this target may use something that needs {@code minimumArch}. */
+  /**
+   * {@return whether code for this target may use something that needs {@code minimumArch}}
+   *
+   * @param minimumArch compute capability times ten
+   * @param needsArchSpecific whether it exists on that architecture only
+   */
   public boolean supports(int minimumArch, boolean needsArchSpecific) {
     return needsArchSpecific ? archSpecific && arch == minimumArch : arch >= minimumArch;
   }
 
-  /** mma.sync on f16; ldmatrix. */
+  /** {@return whether there is mma.sync on f16, and ldmatrix} */
   public boolean hasTensorF16() {
     return arch >= 75;
   }
 
-  /** mma.sync on bf16 and tf32, m16n8k16, cp.async. */
+  /** {@return whether there is mma.sync on bf16 and tf32, of m16n8k16, and cp.async} */
   public boolean hasAmpere() {
     return arch >= 80;
   }
 
-  /** Warpgroup matrix instructions, bulk tensor copies, clusters. */
+  /** {@return whether there are warpgroup matrix instructions, TMA copies, clusters} */
   public boolean hasHopper() {
     return archSpecific && arch == 90;
   }
 
-  /** Products of warpgroups, whose operands bulk tensor copies bring. */
+  /** {@return whether warpgroups multiply (wgmma), with operands that TMA copies bring} */
   public boolean hasWgmma() {
     return hasHopper();
   }
 
-  /** Products of warps of 16 by 8 by 16, whose operands asynchronous copies bring. */
+  /**
+   * {@return whether warps multiply 16 by 8 by 16 (mma.sync), with operands that cp.async brings}
+   */
   public boolean hasMmaSync() {
     return hasAmpere();
   }
 
-  /** Operations in f32 of an SM in one clock, a fused multiply-add counting as two. */
+  /** {@return operations in f32 of an SM in one clock, a fused multiply-add counting as two} */
   public int fp32PerClock() {
     return arch <= 80 ? 128 : 256;
   }
 
   /**
-   * The same in f64, without tensor cores (CUDA C++ Programming Guide, throughput of native
-   * arithmetic instructions).
+   * {@return operations in f64 of an SM in one clock, without tensor cores (CUDA C++ Programming
+   * Guide, throughput of native arithmetic instructions)}
    */
   public int fp64PerClock() {
     return switch (arch) {
@@ -132,15 +148,20 @@ public record GpuTarget(
     };
   }
 
-  /** Registers that each thread may use where so many threads are resident on an SM. */
+  /**
+   * {@return registers that each thread may use where so many threads are resident on an SM}
+   *
+   * @param residentThreads at least 1
+   */
   public static int registersOfThread(int residentThreads) {
     return Math.min(REGISTERS_PER_THREAD, REGISTERS_PER_SM / residentThreads);
   }
 
   /**
-   * Blocks of a kernel that fit on an SM at once, as the occupancy calculator counts (barriers
-   * aside).
+   * {@return blocks of a kernel that fit on an SM at once, as the occupancy calculator counts
+   * (barriers aside)}
    *
+   * @param threads of a block
    * @param registers registers of a thread
    * @param sharedBytes shared memory of a block
    */

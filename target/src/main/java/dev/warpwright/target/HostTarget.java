@@ -10,19 +10,21 @@ public record HostTarget(int vectorBits, int cores) implements Target {
   /** The vector width where vectors cannot be used: that of one f32. */
   public static final int SCALAR = 32;
 
+  /** Checks the width and the cores. */
   public HostTarget {
     if (Integer.bitCount(vectorBits) != 1 || vectorBits < SCALAR || cores < 1) {
       throw new IllegalArgumentException(vectorBits + "-bit vectors on " + cores + " cores");
     }
   }
 
+  /** {@return whether it has vectors at all} */
   public boolean hasVectors() {
     return vectorBits > SCALAR;
   }
 
   /**
-   * This machine. The vector width is the one that every x86-64 with AVX2 has; the JVM back end,
-   * which can ask the machine, refines it.
+   * {@return this machine} The vector width is the one that every x86-64 with AVX2 has; the JVM
+   * back end, which can ask the machine, refines it.
    */
   public static HostTarget current() {
     int bits = System.getProperty("os.arch").equals("aarch64") ? 128 : 256;

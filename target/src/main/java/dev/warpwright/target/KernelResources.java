@@ -25,13 +25,15 @@ public record KernelResources(
   /** Least alignment of a shared buffer, so that every vector width may be used on it. */
   private static final int ALIGNMENT = 16;
 
+  /** Copies the offsets and keeps their order. */
   public KernelResources {
     offsets = Collections.unmodifiableMap(new LinkedHashMap<>(offsets));
   }
 
   /**
-   * The resources of a kernel.
+   * {@return the resources of a kernel}
    *
+   * @param kernel for a grid
    * @throws IllegalArgumentException if a shared buffer has no constant shape
    */
   public static KernelResources of(Kernel kernel) {
@@ -44,17 +46,21 @@ public record KernelResources(
         planner.allocated > bytes);
   }
 
-  /** Bytes that the launch asks for beyond what the kernel declares. */
+  /** {@return bytes that the launch asks for beyond what the kernel declares} */
   public int dynamicSharedBytes() {
     return dynamic ? sharedBytes : 0;
   }
 
-  /** Alignment of the whole: the greatest of the buffers'. */
+  /** {@return alignment of the whole: the greatest of the buffers'} */
   public int alignment() {
     return offsets.keySet().stream().mapToInt(KernelResources::alignment).max().orElse(ALIGNMENT);
   }
 
-  /** Alignment in bytes that a shared buffer gets. */
+  /**
+   * {@return alignment in bytes that a shared buffer gets}
+   *
+   * @param buffer in shared memory
+   */
   public static int alignment(Buffer buffer) {
     return Math.max(buffer.alignment(), ALIGNMENT);
   }

@@ -12,8 +12,9 @@ import dev.warpwright.ir.Buffer;
  */
 public record MatrixDescriptor(int mode, int stride) {
   /**
-   * The descriptor that a buffer's layout means.
+   * {@return the descriptor that a buffer's layout means}
    *
+   * @param buffer in shared memory, rows and columns its last dimensions
    * @throws UserError if no descriptor describes it
    */
   public static MatrixDescriptor of(Buffer buffer) {
@@ -38,6 +39,7 @@ public record MatrixDescriptor(int mode, int stride) {
    * Bytes from one panel of columns to the next, for an operand stored with its columns along the
    * product's: panels are the dimension before rows and columns.
    *
+   * @param buffer in shared memory
    * @return 0 where there is one panel
    */
   public static int panelBytes(Buffer buffer) {
@@ -49,7 +51,7 @@ public record MatrixDescriptor(int mode, int stride) {
     return Math.toIntExact(stride * buffer.dtype().bytes());
   }
 
-  /** Bytes of a row, over which it is swizzled. */
+  /** {@return bytes of a row, over which it is swizzled} */
   public int width() {
     return 256 >> mode;
   }

@@ -8,7 +8,11 @@ import org.jspecify.annotations.Nullable;
 public final class MatrixRows {
   private MatrixRows() {}
 
-  /** Whether rows are contiguous and lie a constant distance apart. */
+  /**
+   * {@return whether rows are contiguous and lie a constant distance apart}
+   *
+   * @param matrix of two dimensions, or of three for several matrices
+   */
   public static boolean are(Buffer matrix) {
     int rank = matrix.rank();
     Layout layout = matrix.layout();
@@ -29,7 +33,10 @@ public final class MatrixRows {
   }
 
   /**
-   * Elements from a row's beginning to that of the next one; the row's constant length if dense.
+   * {@return elements from a row's beginning to that of the next one; the row's constant length if
+   * dense}
+   *
+   * @param matrix of which {@link #are} is true
    */
   public static long leadingDimension(Buffer matrix) {
     Layout layout = matrix.layout();
@@ -38,8 +45,10 @@ public final class MatrixRows {
   }
 
   /**
-   * Elements from the beginning of one of several matrices, of constant shape, to that of the next
-   * one. They may be interleaved: less than all rows, more than one.
+   * {@return elements from the beginning of one of several matrices, of constant shape, to that of
+   * the next one} They may be interleaved: less than all rows, more than one.
+   *
+   * @param matrices of three dimensions, of which {@link #are} is true
    */
   public static long distance(Buffer matrices) {
     Layout layout = matrices.layout();
@@ -47,8 +56,9 @@ public final class MatrixRows {
   }
 
   /**
-   * The layout of a matrix, or of several; null for dense ones.
+   * {@return the layout of a matrix, or of several; null for dense ones}
    *
+   * @param dense without a layout, of two dimensions or three
    * @param pitch elements from a row to the next one
    * @param distance elements from a matrix to the next one; 0 where they follow each other
    */

@@ -22,8 +22,9 @@ public record SharedTile(int width, boolean swizzled) {
   private static final int BULK_ALIGNMENT = 128;
 
   /**
-   * The tile that the last two dimensions of a shared buffer are.
+   * {@return the tile that the last two dimensions of a shared buffer are}
    *
+   * @param buffer in shared memory
    * @throws UserError if the layout is none that these units know; the message says what they need
    */
   public static SharedTile of(Buffer buffer) {
@@ -102,12 +103,12 @@ public record SharedTile(int width, boolean swizzled) {
     }
   }
 
-  /** Bytes of which the start of a tile is a multiple: swizzles repeat every 8 rows. */
+  /** {@return bytes of which the start of a tile is a multiple: swizzles repeat every 8 rows} */
   public int alignment() {
     return swizzled ? repeat() : BULK_ALIGNMENT;
   }
 
-  /** Bytes of 8 rows, after which the pattern of a swizzle repeats. */
+  /** {@return bytes of 8 rows, after which the pattern of a swizzle repeats} */
   public int repeat() {
     return GROUP_ROWS * width;
   }

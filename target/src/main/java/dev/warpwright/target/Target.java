@@ -7,12 +7,15 @@ import java.util.stream.Collectors;
 
 /** What code is made for: an architecture of GPUs, or the processor of this machine. */
 public sealed interface Target permits GpuTarget, HostTarget {
-  /** The name by which {@link #parse} finds it, for example {@code sm_90a} or {@code cpu}. */
+  /**
+   * {@return the name by which {@link #parse} finds it, for example {@code sm_90a} or {@code cpu}}
+   */
   String name();
 
   /**
-   * The target of this name: {@code cpu}, or an architecture of {@link GpuTarget#ALL}.
+   * {@return the target of this name: {@code cpu}, or an architecture of {@link GpuTarget#ALL}}
    *
+   * @param name as {@link #name()} gives it
    * @throws UserError if there is none
    */
   static Target parse(String name) {

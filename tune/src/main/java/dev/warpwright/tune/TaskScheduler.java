@@ -29,6 +29,8 @@ public final class TaskScheduler {
     /**
      * Goes on until a limit is reached.
      *
+     * @param limits of this search, trials of earlier runs included
+     * @return how far it is
      * @throws InterruptedException if the thread is interrupted
      */
     TuningProgress run(Tuner.Limits limits) throws InterruptedException;
@@ -37,11 +39,17 @@ public final class TaskScheduler {
   /**
    * A search.
    *
+   * @param search to go on with
    * @param occurrences how often its workload is computed
    * @param targetUs a time that is good enough; 0 if none is
    */
   public record Task(Search search, double occurrences, double targetUs) {
-    /** One that goes on as long as there are trials. */
+    /**
+     * A search that goes on as long as there are trials.
+     *
+     * @param search to go on with
+     * @param occurrences how often its workload is computed
+     */
     public Task(Search search, double occurrences) {
       this(search, occurrences, 0);
     }
@@ -51,6 +59,7 @@ public final class TaskScheduler {
    * Where a search stands among others.
    *
    * @param place in the list of searches
+   * @param progress of the search
    * @param expected what its next trial is expected to gain, in microseconds of all its occurrences
    * @param done whether it has reached its target, or has nothing left to try
    */
@@ -125,6 +134,7 @@ public final class TaskScheduler {
   /**
    * Searches, one after the other.
    *
+   * @param tasks searches, each of a workload
    * @param limits of all searches together; trials of earlier runs count
    * @return what became of each, in order
    * @throws InterruptedException if the thread is interrupted; nothing measured is lost
@@ -137,8 +147,12 @@ public final class TaskScheduler {
   /**
    * Searches, several at a time.
    *
+   * @param tasks searches, each of a workload
+   * @param limits of all searches together; trials of earlier runs count
    * @param slots how many
    * @param listener is told after each round of a search, one call at a time
+   * @return what became of each, in order
+   * @throws InterruptedException if the thread is interrupted; nothing measured is lost
    */
   public static List<TuningProgress> run(
       List<Task> tasks, Tuner.Limits limits, int slots, Consumer<Standing> listener)

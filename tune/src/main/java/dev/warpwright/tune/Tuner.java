@@ -43,6 +43,7 @@ public final class Tuner {
    * @param seconds of one call of {@link #run}
    */
   public record Limits(int trials, double seconds) {
+    /** Checks that both are positive. */
     public Limits {
       if (trials < 1 || !(seconds > 0)) {
         throw new IllegalArgumentException(trials + " trials in " + seconds + " s");
@@ -71,9 +72,13 @@ public final class Tuner {
   private boolean begun;
 
   /**
-   * Prepares.
+   * Prepares a search; nothing is measured yet.
    *
+   * @param task what to tune for
+   * @param strategy proposes candidates and learns from outcomes
    * @param proposals the strategy's own
+   * @param measurer tells outcomes
+   * @param database where outcomes are kept, and known from earlier runs
    * @param listener is told after every outcome, in the thread that runs
    */
   public Tuner(
@@ -95,6 +100,8 @@ public final class Tuner {
    * Searches until a limit is reached or there is nothing new to try. What is under way then is
    * waited for. May be called again, with higher limits.
    *
+   * @param limits trials, earlier ones included, and seconds of this call
+   * @return how far it is
    * @throws InterruptedException if the thread is interrupted; nothing measured is lost
    */
   public TuningProgress run(Limits limits) throws InterruptedException {
@@ -134,9 +141,9 @@ public final class Tuner {
   }
 
   /**
-   * Measures the fastest once more, until one of those that were is the fastest. What seems fastest
-   * of many has been lucky, and what was measured in an earlier run was measured on another day.
-   * These are no trials; what is measured last is what counts.
+   * {@return measures the fastest once more, until one of those that were is the fastest} What
+   * seems fastest of many has been lucky, and what was measured in an earlier run was measured on
+   * another day. These are no trials; what is measured last is what counts.
    *
    * @param count how many at a time
    * @throws InterruptedException if the thread is interrupted; nothing measured is lost
@@ -167,6 +174,8 @@ public final class Tuner {
    * Takes a candidate's time back: it turned out to be useless after all. That is written down, so
    * that no later search believes the time.
    *
+   * @param candidate that was measured
+   * @param failure why it is useless
    * @return with the fastest of the others
    */
   public TuningProgress reject(Candidate candidate, Outcome.Failed failure) {

@@ -30,7 +30,13 @@ public record TuningProgress(
     Map<FailureReason, Integer> failures,
     SortedMap<String, Integer> rejections,
     List<Step> curve) {
-  /** The fastest. */
+  /**
+   * The fastest.
+   *
+   * @param candidate with its point
+   * @param sourceHash SHA-256 of the printed kernel in hexadecimal
+   * @param outcome its time
+   */
   public record Best(
       dev.warpwright.space.Candidate candidate,
       String sourceHash,
@@ -41,9 +47,11 @@ public record TuningProgress(
    *
    * @param trial its number, from 1
    * @param seconds after the beginning of this run; 0 for what was known before
+   * @param timeUs of the fastest from then on
    */
   public record Step(int trial, double seconds, double timeUs) {}
 
+  /** Copies lists and counts. */
   public TuningProgress {
     Map<FailureReason, Integer> counts = new EnumMap<>(FailureReason.class);
     counts.putAll(failures);

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * exported checks, something that a factor may follow. Its name in lower case is PyTorch's.
  */
 public enum Activation implements Pointwise {
+  /** The number itself. */
   NONE(null, 1, Rounding.EXACT, x -> x, x -> x, "(%s)", "x"),
 
   /** max(x, 0). */
@@ -82,6 +83,7 @@ public enum Activation implements Pointwise {
       "torch.nn.functional.silu(%s)",
       "x / (1 + std::exp(-x))"),
 
+  /** tanh x. */
   TANH(
       "Tanh",
       1,
@@ -161,6 +163,7 @@ public enum Activation implements Pointwise {
       "torch.nn.functional.softsign(%s)",
       "x / (1 + std::abs(x))"),
 
+  /** sin x, of an angle in radians. */
   SIN(
       "Sin",
       1,
@@ -170,6 +173,7 @@ public enum Activation implements Pointwise {
       "torch.sin(%s)",
       "std::sin(x)"),
 
+  /** cos x, of an angle in radians. */
   COS(
       "Cos",
       1,
@@ -179,6 +183,7 @@ public enum Activation implements Pointwise {
       "torch.cos(%s)",
       "std::cos(x)"),
 
+  /** The error function. */
   ERF(
       "Erf",
       1.13,
@@ -213,32 +218,44 @@ public enum Activation implements Pointwise {
     this.cpp = cpp;
   }
 
-  /** The function applied to a value of a floating-point type. */
+  /**
+   * {@return the function applied to a value of a floating-point type}
+   *
+   * @param x the argument
+   */
   public Expr of(Expr x) {
     return formula.apply(x);
   }
 
-  /** The function in double precision. */
+  /**
+   * {@return the function in double precision}
+   *
+   * @param x the argument
+   */
   public double at(double x) {
     return value.applyAsDouble(x);
   }
 
-  /** A bound of the slope: the Lipschitz constant. */
+  /** {@return a bound of the slope: the Lipschitz constant} */
   public double slope() {
     return slope;
   }
 
-  /** The operator without attributes that it is in ONNX, or null. */
+  /** {@return the operator without attributes that it is in ONNX, or null} */
   public @Nullable String onnx() {
     return onnx;
   }
 
-  /** The function of a tensor in PyTorch. */
+  /**
+   * {@return the function in PyTorch, as an expression}
+   *
+   * @param x the expression of a tensor
+   */
   public String torch(String x) {
     return String.format(Locale.ROOT, torch, x);
   }
 
-  /** The function of a double {@code x} in C++. */
+  /** {@return the function in C++, as an expression of a double {@code x}} */
   public String cpp() {
     return cpp;
   }
@@ -268,7 +285,11 @@ public enum Activation implements Pointwise {
     return of(operands.getFirst());
   }
 
-  /** The activation of a name, or null. */
+  /**
+   * {@return the activation of a name, or null}
+   *
+   * @param name in lower case, as PyTorch has it
+   */
   public static @Nullable Activation named(String name) {
     return Arrays.stream(values()).filter(a -> a.text().equals(name)).findFirst().orElse(null);
   }
@@ -276,6 +297,8 @@ public enum Activation implements Pointwise {
   /**
    * Reads the value of the key {@code act}.
    *
+   * @param text an activation's name
+   * @return the activation of that name
    * @throws UserError if it is no activation
    */
   public static Activation parse(String text) {
@@ -286,7 +309,7 @@ public enum Activation implements Pointwise {
     return activation;
   }
 
-  /** All names, for messages. */
+  /** {@return all names, for messages} */
   public static String names() {
     return Arrays.stream(values()).map(Activation::text).collect(Collectors.joining(", "));
   }

@@ -59,6 +59,7 @@ public record Attention(
 
   private static final int MOST_HEAD = 256;
 
+  /** Checks that there is something of everything and that the heads' groups are whole. */
   public Attention {
     atLeast("batch", batch, 1);
     atLeast("kvHeads", kvHeads, 1);
@@ -93,81 +94,119 @@ public record Attention(
     }
   }
 
-  /** Of a contiguous cache, scores divided by the root of the head size. */
+  /**
+   * {@return attention over a contiguous cache, scores divided by the root of the head size, not
+   * causal}
+   *
+   * @param batch entries
+   * @param queryHeads heads of Q, a multiple of {@code kvHeads}
+   * @param kvHeads heads of K and V
+   * @param headSize elements of a head's row
+   * @param tokens rows of Q of each head and entry
+   * @param keys most keys of an entry
+   * @param type of Q, K, V and O
+   */
   public static Attention of(
       int batch, int queryHeads, int kvHeads, int headSize, int tokens, int keys, DType type) {
     double scale = 1 / Math.sqrt(headSize);
     return new Attention(batch, queryHeads, kvHeads, headSize, tokens, keys, false, scale, type, 0);
   }
 
-  /** The same, causal or not. */
+  /**
+   * {@return the same, causal or not}
+   *
+   * @param newCausal whether a token sees only keys up to its own
+   */
   public Attention withCausal(boolean newCausal) {
     return new Attention(
         batch, queryHeads, kvHeads, headSize, tokens, keys, newCausal, scale, type, page);
   }
 
-  /** The same with pages of so many keys; 0 for a contiguous cache. */
+  /**
+   * {@return the same with pages of so many keys; 0 for a contiguous cache}
+   *
+   * @param newPage keys of a page
+   */
   public Attention withPage(int newPage) {
     return new Attention(
         batch, queryHeads, kvHeads, headSize, tokens, keys, causal, scale, type, newPage);
   }
 
-  /** The same with another factor of the scores. */
+  /**
+   * {@return the same with another factor of the scores}
+   *
+   * @param newScale of scores, before the softmax
+   */
   public Attention withScale(double newScale) {
     return new Attention(
         batch, queryHeads, kvHeads, headSize, tokens, keys, causal, newScale, type, page);
   }
 
-  /** Query heads that share a head of K and V. */
+  /** {@return query heads that share a head of K and V} */
   public int group() {
     return queryHeads / kvHeads;
   }
 
-  /** Rows of Q that share keys: row {@code g · tokens + t} is token t of the group's head g. */
+  /**
+   * {@return rows of Q that share keys: row {@code g · tokens + t} is token t of the group's head
+   * g}
+   */
   public int rows() {
     return group() * tokens;
   }
 
-  /** Heads of K and V in all entries: the first extent of Q and O. */
+  /** {@return heads of K and V in all entries: the first extent of Q and O} */
   public int heads() {
     return batch * kvHeads;
   }
 
+  /** {@return whether the cache is in pages, which a table finds} */
   public boolean isPaged() {
     return page > 0;
   }
 
-  /** Keys that lie together: of a page, or of an entry. */
+  /** {@return keys that lie together: of a page, or of an entry} */
   public int slabKeys() {
     return isPaged() ? page : keys;
   }
 
-  /** Pages of an entry; 1 of a contiguous cache. */
+  /** {@return pages of an entry; 1 of a contiguous cache} */
   public int pagesEach() {
     return Math.ceilDiv(keys, slabKeys());
   }
 
-  /** The first extent of K and V: a head's keys of a page, or of an entry. */
+  /** {@return the first extent of K and V: a head's keys of a page, or of an entry} */
   public int slabs() {
     return batch * pagesEach() * kvHeads;
   }
 
-  /** {@code Q} or, by its name, {@code O}. */
+  /**
+   * {@return the buffer Q, or O of the same shape: [heads, rows, head size]}
+   *
+   * @param name {@code Q} or {@code O}
+   */
   public Buffer rowsBuffer(String name) {
     return Buffer.of(name, type, Scope.GLOBAL, heads(), rows(), headSize);
   }
 
-  /** {@code K} or {@code V}. */
+  /**
+   * {@return the buffer K, or V of the same shape: [slabs, keys of a slab, head size]}
+   *
+   * @param name {@code K} or {@code V}
+   */
   public Buffer cache(String name) {
     return Buffer.of(name, type, Scope.GLOBAL, slabs(), slabKeys(), headSize);
   }
 
-  /** {@code lengths}. */
+  /** {@return the buffer of how many keys each entry has: i32[batch]} */
   public Buffer lengths() {
     return Buffer.of("lengths", DType.I32, Scope.GLOBAL, batch);
   }
 
-  /** {@code table}; of a paged cache only. */
+  /**
+   * {@return the buffer of which page is where: i32[batch, pages of an entry]; of a paged cache
+   * only}
+   */
   public Buffer table() {
     return Buffer.of("table", DType.I32, Scope.GLOBAL, batch, pagesEach());
   }
@@ -193,7 +232,7 @@ public record Attention(
         type);
   }
 
-  /** By what records are found. */
+  /** {@return by what records are found} */
   public WorkloadKey key() {
     Map<String, String> parameters = new TreeMap<>();
     parameters.put("b", Integer.toString(batch));
@@ -218,7 +257,11 @@ public record Attention(
     return List.of(type);
   }
 
-  /** Pairs of a token and a key that it sees, of a head of an entry with so many keys. */
+  /**
+   * {@return pairs of a token and a key that it sees, of a head of an entry with so many keys}
+   *
+   * @param length keys of the entry
+   */
   public double pairs(int length) {
     if (!causal) {
       return (double) tokens * length;
@@ -236,7 +279,7 @@ public record Attention(
     return 4.0 * batch * queryHeads * headSize * pairs(keys);
   }
 
-  /** Bytes that must be read and written, of entries with all keys. */
+  /** {@return bytes that must be read and written, of entries with all keys} */
   public double bytes() {
     double rows = 2.0 * batch * queryHeads * tokens;
     double cached = 2.0 * heads() * keys;

@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
  * Where the keys and values of an attention's entries lie: how many each entry has and, of a paged
  * cache, in which pages.
  *
+ * @param attention whose entries they are
  * @param lengths keys of each entry
  * @param table row-major {@code [batch, pagesEach]}; empty of a contiguous cache
  */
@@ -14,6 +15,7 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
   /** What the table says behind an entry's keys: no page that there is. */
   public static final int NO_PAGE = -7;
 
+  /** Checks that lengths and table are of this attention. */
   public AttentionCache {
     if (lengths.length != attention.batch()
         || Arrays.stream(lengths).anyMatch(n -> n < 0 || n > attention.keys())) {
@@ -31,7 +33,13 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
     }
   }
 
-  /** Entries of these lengths, their pages anywhere. */
+  /**
+   * {@return entries of these lengths, their pages anywhere}
+   *
+   * @param attention whose entries they are
+   * @param lengths keys of each entry, 0 to the attention's
+   * @param seed of where pages lie; unused of a contiguous cache
+   */
   public static AttentionCache of(Attention attention, int[] lengths, long seed) {
     if (!attention.isPaged()) {
       return new AttentionCache(attention, lengths, new int[0]);
@@ -54,7 +62,13 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
     return new AttentionCache(attention, lengths, table);
   }
 
-  /** Ragged entries: the first one is full, the others have any length that holds the tokens. */
+  /**
+   * {@return ragged entries: the first one is full, the others have any length that holds the
+   * tokens}
+   *
+   * @param attention whose entries they are
+   * @param seed of lengths and pages
+   */
   public static AttentionCache random(Attention attention, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     int least = Math.min(attention.tokens(), attention.keys());
@@ -65,9 +79,10 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
   }
 
   /**
-   * In which row of K and V, of all slabs, a key is.
+   * {@return in which row of K and V, of all slabs, a key is}
    *
    * @param head of all entries' K/V heads
+   * @param key of the head's entry
    */
   public int row(int head, int key) {
     if (!attention.isPaged()) {
@@ -79,7 +94,10 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
     return slab * attention.page() + key % attention.page();
   }
 
-  /** Of each row of K and V, of all slabs, whether it is a key's; the others may hold anything. */
+  /**
+   * {@return of each row of K and V, of all slabs, whether it is a key's; the others may hold
+   * anything}
+   */
   public boolean[] used() {
     boolean[] used = new boolean[attention.slabs() * attention.slabKeys()];
     for (int head = 0; head < attention.heads(); head++) {

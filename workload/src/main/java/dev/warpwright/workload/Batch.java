@@ -25,6 +25,8 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
    * Elements from the beginning of a matrix to that of the next product's; 0 where they lie one
    * behind the other, or all products share one.
    *
+   * @param a of A
+   * @param b of B
    * @param c of C and of the matrices that the epilogue reads
    */
   public record Strides(long a, long b, long c) {
@@ -32,6 +34,7 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
     public static final Strides DENSE = new Strides(0, 0, 0);
   }
 
+  /** Checks that there are products and matrices to choose from. */
   public Batch {
     if (count < 1) {
       throw new IllegalArgumentException("a batch of " + count + " GEMMs");
@@ -47,34 +50,61 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
     }
   }
 
-  /** Matrices that lie one behind the other. */
+  /**
+   * Products of matrices that lie one behind the other.
+   *
+   * @param count products, at least 1
+   * @param sharedA whether all have the same A
+   * @param sharedB whether all have the same B
+   * @param groups matrices B that each product takes one of; 0 if each has its own, or all share
+   *     one
+   */
   public Batch(long count, boolean sharedA, boolean sharedB, long groups) {
     this(count, sharedA, sharedB, groups, Strides.DENSE);
   }
 
-  /** So many products, none of which chooses its B. */
+  /**
+   * Products none of which chooses its B.
+   *
+   * @param count products, at least 1
+   * @param sharedA whether all have the same A
+   * @param sharedB whether all have the same B
+   */
   public Batch(long count, boolean sharedA, boolean sharedB) {
     this(count, sharedA, sharedB, 0);
   }
 
-  /** The same with matrices so far apart. */
+  /**
+   * {@return the same with matrices so far apart}
+   *
+   * @param other distances of matrices
+   */
   public Batch with(Strides other) {
     return new Batch(count, sharedA, sharedB, groups, other);
   }
 
-  /** So many products, each of which takes one of {@code groups} matrices B. */
+  /**
+   * {@return so many products, each of which takes one of {@code groups} matrices B}
+   *
+   * @param count products, at least 1
+   * @param groups matrices B, at least 1
+   */
   public static Batch grouped(long count, long groups) {
     return new Batch(count, false, false, groups);
   }
 
-  /** So many products that share nothing. */
+  /**
+   * {@return so many products that share nothing}
+   *
+   * @param count products, at least 1
+   */
   public static Batch of(long count) {
     return count == 1 ? NONE : new Batch(count, false, false);
   }
 
   /**
-   * {@code batch=8}, and which operands all products share, {@code batch=8 shared=B}, or how many
-   * there are to choose from, {@code batch=8 groups=3}.
+   * {@return {@code batch=8}, and which operands all products share, {@code batch=8 shared=B}, or
+   * how many there are to choose from, {@code batch=8 groups=3}}
    */
   public String text() {
     String shared = (sharedA ? "A" : "") + (sharedB ? "B" : "");
@@ -118,17 +148,17 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
     return 0;
   }
 
-  /** Whether there is more than one product. */
+  /** {@return whether there is more than one product} */
   public boolean isMany() {
     return count > 1;
   }
 
-  /** Whether each product chooses its B. */
+  /** {@return whether each product chooses its B} */
   public boolean isGrouped() {
     return groups > 0;
   }
 
-  /** How many B there are. */
+  /** {@return how many B there are} */
   public long countOfB() {
     return isGrouped() ? groups : sharedB ? 1 : count;
   }

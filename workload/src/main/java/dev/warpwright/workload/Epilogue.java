@@ -51,11 +51,17 @@ public record Epilogue(
 
   /** What an epilogue reads beside the sum. */
   public enum Operand {
+    /** A factor for each row of the result. */
     ROW_SCALE("rowScale"),
+    /** A factor for each column of the result. */
     COLUMN_SCALE("columnScale"),
+    /** A summand for each column. */
     BIAS("bias"),
+    /** A matrix that is added, times beta, before the activation. */
     ADDEND("R"),
+    /** A matrix that the activation's result is multiplied with. */
     GATE("G"),
+    /** A matrix that is added last. */
     RESIDUAL("S");
 
     private final String buffer;
@@ -64,12 +70,12 @@ public record Epilogue(
       this.buffer = buffer;
     }
 
-    /** Name of its buffer. */
+    /** {@return name of its buffer} */
     public String buffer() {
       return buffer;
     }
 
-    /** Whether it has a value for each element of the result, of the result's type. */
+    /** {@return whether it has a value for each element of the result, of the result's type} */
     public boolean isMatrix() {
       return switch (this) {
         case ROW_SCALE, COLUMN_SCALE, BIAS -> false;
@@ -78,6 +84,7 @@ public record Epilogue(
     }
   }
 
+  /** Checks that a gated linear unit has no matrices beside its own. */
   public Epilogue {
     if (glu && (beta != 0 || gate)) {
       throw new IllegalArgumentException(
@@ -85,12 +92,30 @@ public record Epilogue(
     }
   }
 
-  /** Without scales, gate and residual. */
+  /**
+   * An epilogue without scales, gate and residual.
+   *
+   * @param alpha factor of the sums
+   * @param beta factor of the added matrix; 0 for none
+   * @param bias whether a value for each column is added
+   * @param activation applied to what then is there
+   */
   public Epilogue(double alpha, double beta, boolean bias, Activation activation) {
     this(alpha, beta, bias, activation, false, false, false, false);
   }
 
-  /** Of every column of the product. */
+  /**
+   * An epilogue of every column of the product.
+   *
+   * @param alpha factor of the sums
+   * @param beta factor of the added matrix; 0 for none
+   * @param bias whether a value for each column is added
+   * @param activation applied to what then is there
+   * @param rowScale whether each row has a factor
+   * @param columnScale whether each column has a factor
+   * @param gate whether a matrix multiplies the activation's result
+   * @param residual whether a matrix is added last
+   */
   public Epilogue(
       double alpha,
       double beta,
@@ -104,17 +129,19 @@ public record Epilogue(
   }
 
   /**
-   * A gated linear unit.
+   * {@return a gated linear unit}
    *
    * @param bias whether a value for each column of the product is added
+   * @param activation of the gate
    */
   public static Epilogue glu(boolean bias, Activation activation) {
     return new Epilogue(1, 0, bias, activation, false, false, false, false, true);
   }
 
   /**
-   * Columns of the result of a product of so many columns.
+   * {@return columns of the result of a product of so many columns}
    *
+   * @param product columns of the product
    * @throws IllegalArgumentException if a gated linear unit has other columns than whole groups
    */
   public long columns(long product) {
@@ -129,18 +156,26 @@ public record Epilogue(
     return glu ? product / 2 : product;
   }
 
-  /** The product's column of the gate for a column of the result of a gated linear unit. */
+  /**
+   * {@return the product's column of the gate for a column of the result of a gated linear unit}
+   *
+   * @param column of the result
+   */
   public static long gateColumn(long column) {
     return column / GLU_GROUP * (2 * GLU_GROUP) + column % GLU_GROUP;
   }
 
-  /** The same in the IR. What the gate lets through is {@link #GLU_GROUP} columns further. */
+  /**
+   * {@return the same in the IR} What the gate lets through is {@link #GLU_GROUP} columns further.
+   *
+   * @param column of the result
+   */
   public static Expr gateColumn(Expr column) {
     return Exprs.add(
         Exprs.mul(Exprs.div(column, GLU_GROUP), 2 * GLU_GROUP), Exprs.mod(column, GLU_GROUP));
   }
 
-  /** What it reads, in the order of parameters. */
+  /** {@return what it reads, in the order of parameters} */
   public List<Operand> operands() {
     return Arrays.stream(Operand.values())
         .filter(
@@ -157,9 +192,10 @@ public record Epilogue(
   }
 
   /**
-   * The formula.
+   * {@return the formula}
    *
    * @param type that it is computed in
+   * @param sum the accumulator
    * @param at the element of an operand that belongs to the sum
    */
   public Expr of(DType type, Expr sum, Function<Operand, Expr> at) {
@@ -175,7 +211,7 @@ public record Epilogue(
   }
 
   /**
-   * The formula of a gated linear unit.
+   * {@return the formula of a gated linear unit}
    *
    * @param type that it is computed in
    * @param sum of the gate
@@ -196,12 +232,12 @@ public record Epilogue(
     return residual ? Exprs.add(value, operand.apply(Operand.RESIDUAL)) : value;
   }
 
-  /** What a gated linear unit makes of the sum of its gate, by itself. */
+  /** {@return what a gated linear unit makes of the sum of its gate, by itself} */
   public Epilogue gatePart() {
     return new Epilogue(alpha, 0, bias, activation, rowScale, columnScale, false, false);
   }
 
-  /** What a gated linear unit makes of the other sum before the two are multiplied. */
+  /** {@return what a gated linear unit makes of the other sum before the two are multiplied} */
   public Epilogue upPart() {
     return new Epilogue(alpha, 0, bias, Activation.NONE, rowScale, columnScale, false, false);
   }
@@ -225,7 +261,7 @@ public record Epilogue(
     return bias ? Exprs.add(value, operand.apply(Operand.BIAS)) : value;
   }
 
-  /** The text form: {@code none}, or {@code alpha:1.0,beta:0.0,bias:true,relu,gate}. */
+  /** {@return the text form: {@code none}, or {@code alpha:1.0,beta:0.0,bias:true,relu,gate}} */
   public String text() {
     if (equals(NONE)) {
       return "none";
@@ -251,6 +287,8 @@ public record Epilogue(
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the epilogue
    * @throws IllegalArgumentException if it is none
    */
   public static Epilogue parse(String text) {

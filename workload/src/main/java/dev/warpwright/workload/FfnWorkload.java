@@ -27,7 +27,15 @@ import java.util.Locale;
  */
 public record FfnWorkload(long m, long k, long hidden, long n, DType operands, DType result)
     implements Workload {
-  /** The result in the operands' type. */
+  /**
+   * A block whose result is of the operands' type.
+   *
+   * @param m rows
+   * @param k features of the input
+   * @param hidden features between the products
+   * @param n features of the result
+   * @param operands type of inputs and weights
+   */
   public FfnWorkload(long m, long k, long hidden, long n, DType operands) {
     this(m, k, hidden, n, operands, operands);
   }
@@ -67,7 +75,7 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
         : GemmDeviation.of(sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE);
   }
 
-  /** The first product by itself. */
+  /** {@return the first product by itself} */
   public GemmWorkload first() {
     return new GemmWorkload(
         m,
@@ -79,7 +87,7 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
         new Epilogue(1, 0, false, Activation.GELU));
   }
 
-  /** The second product by itself. */
+  /** {@return the second product by itself} */
   public GemmWorkload second() {
     return new GemmWorkload(m, n, hidden, operands, result, GemmWorkload.Layout.NT, Epilogue.NONE);
   }
@@ -114,7 +122,16 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
     return Tensor.input(name, operands, Exprs.i32(rows), Exprs.i32(columns));
   }
 
-  /** The sums of a · bᵀ. */
+  /**
+   * {@return the sums of a · bᵀ}
+   *
+   * @param name of the result
+   * @param a [rows, depth]
+   * @param b [columns, depth]
+   * @param rows of the result
+   * @param columns of the result
+   * @param depth terms of each sum
+   */
   public static Tensor sums(String name, Tensor a, Tensor b, long rows, long columns, long depth) {
     return Tensor.reduce(
         name,

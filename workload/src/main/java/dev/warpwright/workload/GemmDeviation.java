@@ -25,13 +25,19 @@ import org.jspecify.annotations.Nullable;
  * @param unit u
  */
 public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
-  /** Of a product with an epilogue. */
+  /**
+   * {@return the deviation of a product with an epilogue}
+   *
+   * @param sums how precisely sums are computed
+   * @param k terms of each sum
+   * @param epilogue what becomes of the sums
+   */
   public static GemmDeviation of(SumAccuracy sums, long k, Epilogue epilogue) {
     double unit = sums.equals(SumAccuracy.OF_F64) ? 0x1p-53 : 0x1p-24;
     return new GemmDeviation(sums.deviation(k), epilogue, unit);
   }
 
-  /** What the activation makes of nothing: |f(0)|. */
+  /** {@return what the activation makes of nothing, without its sign: |f(0)|} */
   public double offset() {
     return Math.abs(epilogue.activation().at(0));
   }
@@ -42,7 +48,7 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
   }
 
   /**
-   * Of one element, on the host.
+   * {@return how far one element may be off, computed on the host}
    *
    * @param sum T
    * @param squares Q
@@ -70,7 +76,7 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
   }
 
   /**
-   * Of an element of a gated linear unit.
+   * {@return how far an element of a gated linear unit may be off}
    *
    * @param gate what the gate's part makes of its sum
    * @param gateDeviation of that
@@ -86,7 +92,15 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
         + 2 * unit * (Math.abs(gate * up) + Math.abs(residual));
   }
 
-  /** The same as an expression in f32; the residual is null for nothing. */
+  /**
+   * {@return the same as an expression in f32}
+   *
+   * @param gate what the gate's part makes of its sum
+   * @param gateDeviation of that
+   * @param up what is multiplied with it
+   * @param upDeviation of that
+   * @param residual what is added; null for nothing
+   */
   public Expr ofProduct(
       Expr gate, Expr gateDeviation, Expr up, Expr upDeviation, @Nullable Expr residual) {
     Expr one = Exprs.call(MathOp.ABS, gate);
@@ -102,17 +116,23 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
     return Exprs.add(spread, times(most, 2 * unit));
   }
 
-  /** The same of a gated linear unit's gate, by itself. */
+  /** {@return the same of a gated linear unit's gate, by itself} */
   public GemmDeviation gatePart() {
     return new GemmDeviation(relative, epilogue.gatePart(), unit);
   }
 
-  /** The same of what a gated linear unit's gate lets through, by itself. */
+  /** {@return the same of what a gated linear unit's gate lets through, by itself} */
   public GemmDeviation upPart() {
     return new GemmDeviation(relative, epilogue.upPart(), unit);
   }
 
-  /** The same as an expression in f32. */
+  /**
+   * {@return the same as an expression in f32}
+   *
+   * @param sum T
+   * @param squares Q
+   * @param operands elements that the epilogue reads
+   */
   public Expr of(Expr sum, Expr squares, Function<Epilogue.Operand, Expr> operands) {
     Expr scale = Exprs.call(MathOp.SQRT, times(Exprs.fma(sum, sum, squares), 0.5));
     Expr ofSum = times(scale, relative);

@@ -63,17 +63,18 @@ public record GemmWorkload(
     /** A[K, M], B[N, K]. */
     TT;
 
-    /** Whether A is stored [K, M]. */
+    /** {@return whether A is stored [K, M]} */
     public boolean transposedA() {
       return this == TN || this == TT;
     }
 
-    /** Whether B is stored [N, K]. */
+    /** {@return whether B is stored [N, K]} */
     public boolean transposedB() {
       return this == NT || this == TT;
     }
   }
 
+  /** Checks the shape, and that layout, leading dimensions, batch and epilogue go together. */
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
       throw new IllegalArgumentException(
@@ -114,49 +115,76 @@ public record GemmWorkload(
     return given == row ? 0 : given;
   }
 
-  /** Elements from one row of A in memory to the next. */
+  /** {@return elements from one row of A in memory to the next} */
   public long lda() {
     return leading.a() > 0 ? leading.a() : layout.transposedA() ? m : k;
   }
 
-  /** Elements from one row of B in memory to the next. */
+  /** {@return elements from one row of B in memory to the next} */
   public long ldb() {
     return leading.b() > 0 ? leading.b() : layout.transposedB() ? k : n;
   }
 
-  /** Elements from one row of C in memory to the next. */
+  /** {@return elements from one row of C in memory to the next} */
   public long ldc() {
     return leading.c() > 0 ? leading.c() : resultColumns();
   }
 
-  /** Columns of C: half of the product's of a gated linear unit, else all. */
+  /** {@return columns of C: half of the product's of a gated linear unit, else all} */
   public long resultColumns() {
     return epilogue.columns(n);
   }
 
-  /** The same with rows further apart. */
+  /**
+   * {@return the same with rows further apart}
+   *
+   * @param other leading dimensions, in elements; 0 for dense ones
+   */
   public GemmWorkload with(Leading other) {
     return new GemmWorkload(m, n, k, precision, result, layout, epilogue, batch, other);
   }
 
-  /** One product. */
+  /**
+   * One product of dense matrices.
+   *
+   * @param m rows of C
+   * @param n columns of the product
+   * @param k terms of each sum, 0 or more
+   * @param precision what is multiplied and added in
+   * @param result type of C
+   * @param layout how A and B are stored
+   * @param epilogue what becomes of the sums
+   */
   public GemmWorkload(
       long m, long n, long k, Precision precision, DType result, Layout layout, Epilogue epilogue) {
     this(m, n, k, precision, result, layout, epilogue, Batch.NONE, Leading.DENSE);
   }
 
-  /** In the precision that is usual for the operands. */
+  /**
+   * One product of dense matrices in the precision that is usual for the operands.
+   *
+   * @param m rows of C
+   * @param n columns of the product
+   * @param k terms of each sum, 0 or more
+   * @param operands type of A and B
+   * @param result type of C
+   * @param layout how A and B are stored
+   * @param epilogue what becomes of the sums
+   */
   public GemmWorkload(
       long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
     this(m, n, k, Precision.of(operands), result, layout, epilogue);
   }
 
-  /** Type of A and B. */
+  /** {@return type of A and B} */
   public DType operands() {
     return precision.operand();
   }
 
-  /** The same with a row or a column alone stored along K, which changes no place in memory. */
+  /**
+   * {@return the same with a row or a column alone stored along K, which changes no place in
+   * memory}
+   */
   public GemmWorkload withVectorsAlongK() {
     boolean a = layout.transposedA() && (m > 1 || leading.a() > 0);
     boolean b = layout.transposedB() || n == 1 && leading.b() == 0;
@@ -166,7 +194,11 @@ public record GemmWorkload(
         : new GemmWorkload(m, n, k, precision, result, same, epilogue, batch, leading);
   }
 
-  /** The same in another precision of the same operands. */
+  /**
+   * {@return the same in another precision of the same operands}
+   *
+   * @param other of the same operands' type
+   */
   public GemmWorkload with(Precision other) {
     if (other.operand() != operands()) {
       throw new IllegalArgumentException(other.text() + " has other operands than " + operands());
@@ -174,25 +206,46 @@ public record GemmWorkload(
     return new GemmWorkload(m, n, k, other, result, layout, epilogue, batch, leading);
   }
 
-  /** So many of these products. */
+  /**
+   * {@return so many of these products}
+   *
+   * @param other how many, and what they share
+   */
   public GemmWorkload times(Batch other) {
     return new GemmWorkload(m, n, k, precision, result, layout, epilogue, other, leading);
   }
 
   /**
-   * {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in i32, of
-   * 8-bit floats in bf16.
+   * {@return {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in
+   * i32, of 8-bit floats in bf16}
+   *
+   * @param m rows of C
+   * @param n columns of C
+   * @param k terms of each sum, 0 or more
+   * @param dtype type of A and B
    */
   public static GemmWorkload nt(long m, long n, long k, DType dtype) {
     return of(m, n, k, dtype, Layout.NT);
   }
 
-  /** The same of matrices that lie as {@code layout} says. */
+  /**
+   * {@return the same of matrices that lie as {@code layout} says}
+   *
+   * @param m rows of C
+   * @param n columns of C
+   * @param k terms of each sum, 0 or more
+   * @param dtype type of A and B
+   * @param layout how A and B are stored
+   */
   public static GemmWorkload of(long m, long n, long k, DType dtype, Layout layout) {
     return new GemmWorkload(m, n, k, dtype, resultOf(dtype), layout, Epilogue.NONE);
   }
 
-  /** The result's type unless another is asked for. */
+  /**
+   * {@return the result's type unless another is asked for}
+   *
+   * @param operands type of A and B
+   */
   public static DType resultOf(DType operands) {
     return switch (operands) {
       case I8, U8 -> DType.I32;
@@ -216,7 +269,7 @@ public record GemmWorkload(
   }
 
   /**
-   * The computation.
+   * {@return the computation}
    *
    * @param swapAb whether the sums are computed as {@code acc[N, M]}: the result is the same, but a
    *     tile's columns are then rows of A
@@ -226,15 +279,20 @@ public record GemmWorkload(
   }
 
   /**
-   * The sums of equal parts of K, without an epilogue: {@code C[parts, M, N]}.
+   * {@return the sums of equal parts of K, without an epilogue: {@code C[parts, M, N]}}
    *
    * @param parts that divide K
+   * @param swapAb whether the sums are computed as {@code acc[N, M]}
    */
   public PrimFunc ofParts(int parts, boolean swapAb) {
     return new GemmFunction(this, swapAb).ofParts(parts);
   }
 
-  /** The product of each part of K, as if they were a batch. */
+  /**
+   * {@return the product of each part of K, as if they were a batch}
+   *
+   * @param parts that divide K
+   */
   public GemmWorkload part(int parts) {
     // What has been rounded to f16 is added up in f32.
     DType sums = precision == Precision.F16_ACCUMULATORS ? DType.F32 : precision.accumulators();
@@ -250,12 +308,16 @@ public record GemmWorkload(
         new Leading(lda(), ldb(), 0));
   }
 
-  /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
+  /**
+   * {@return what becomes of the sums of parts: {@code partial[parts, M, N]} in, C out}
+   *
+   * @param parts of K
+   */
   public PrimFunc ofPartialSums(int parts) {
     return new GemmFunction(this, false).ofPartialSums(parts);
   }
 
-  /** The attributes by which a program says that it computes this, in order. */
+  /** {@return the attributes by which a program says that it computes this, in order} */
   public SortedMap<String, String> description() {
     SortedMap<String, String> attributes = new TreeMap<>();
     attributes.put("workload", kind());
@@ -271,7 +333,10 @@ public record GemmWorkload(
     return attributes;
   }
 
-  /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */
+  /**
+   * {@return whether the rows of a matrix are further apart than they are long, or products'
+   * matrices}
+   */
   public boolean isStrided() {
     return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
@@ -282,14 +347,15 @@ public record GemmWorkload(
   }
 
   /** The key: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
-  /** What records are found by. */
+  /** {@return what records are found by} */
   public WorkloadKey key() {
     return GemmKeys.of(this);
   }
 
   /**
-   * The product of a key.
+   * {@return the product of a key}
    *
+   * @param key of the kind {@code gemm}
    * @throws IllegalArgumentException if it is none
    */
   public static GemmWorkload of(WorkloadKey key) {
@@ -333,7 +399,7 @@ public record GemmWorkload(
     return elements == 0 ? "" : " " + name + "=" + elements;
   }
 
-  /** Whether there is nothing but one product of dense matrices. */
+  /** {@return whether there is nothing but one product of dense matrices} */
   public boolean isPlain() {
     return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isStrided();
   }

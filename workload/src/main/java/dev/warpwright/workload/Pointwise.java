@@ -21,28 +21,43 @@ public interface Pointwise {
     FUNCTION_OF_ONE
   }
 
-  /** The number of operands: 1 to 3. */
+  /** {@return the number of operands: 1 to 3} */
   int arity();
 
-  /** The name in lower case, for example {@code gelu_tanh}. */
+  /** {@return the name in lower case, for example {@code gelu_tanh}} */
   String text();
 
-  /** Whether the result is truth: 1 or 0. */
+  /** {@return whether the result is truth: 1 or 0} */
   default boolean isTruth() {
     return false;
   }
 
-  /** How results are rounded. */
+  /** {@return how results are rounded} */
   Rounding rounding();
 
-  /** The value in double precision; operands beyond the arity are ignored. */
+  /**
+   * {@return the value in double precision; operands beyond the arity are ignored}
+   *
+   * @param a the first operand
+   * @param b the second
+   * @param c the third
+   */
   double apply(double a, double b, double c);
 
-  /** The value of a function of at most two operands. */
+  /**
+   * {@return the value of a function of at most two operands}
+   *
+   * @param a the first operand
+   * @param b the second
+   */
   default double apply(double a, double b) {
     return apply(a, b, 0);
   }
 
-  /** The function of as many operands as it takes, all of one floating-point type. */
+  /**
+   * {@return the function of as many operands as it takes, all of one floating-point type}
+   *
+   * @param operands {@link #arity()} expressions
+   */
   Expr formula(List<Expr> operands);
 }

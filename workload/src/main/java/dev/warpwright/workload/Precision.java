@@ -20,17 +20,24 @@ public enum Precision {
   F32(DType.F32, DType.F32, 3e-6, SumAccuracy.OF_F32),
   /** f32 in memory, operands rounded to 10 bits of fraction. */
   TF32(DType.F32, DType.F32, 2e-3, SumAccuracy.OF_TF32),
+  /** Operands in f16, accumulators in f32. */
   F16(DType.F16, DType.F32, 4e-3, SumAccuracy.OF_TENSOR),
+  /** Operands in bf16, accumulators in f32. */
   BF16(DType.BF16, DType.F32, 2e-2, SumAccuracy.OF_TENSOR),
   /**
    * Accumulators rounded to f16 for each group of products that an instruction adds; in f32 where
    * threads multiply.
    */
   F16_ACCUMULATORS(DType.F16, DType.F16, 4e-3, SumAccuracy.OF_F16),
+  /** Operands in 8-bit floats of 3 bits of mantissa, accumulators in f32. */
   E4M3(DType.F8E4M3, DType.F32, ErrorBound.of(DType.F8E4M3).unit(), SumAccuracy.OF_F8),
+  /** Operands in 8-bit floats of 2 bits of mantissa, accumulators in f32. */
   E5M2(DType.F8E5M2, DType.F32, ErrorBound.of(DType.F8E5M2).unit(), SumAccuracy.OF_F8),
+  /** Operands in signed bytes, accumulators in i32, exact. */
   INT8(DType.I8, DType.I32, 0, SumAccuracy.EXACT),
+  /** Operands in unsigned bytes, accumulators in i32, exact. */
   UINT8(DType.U8, DType.I32, 0, SumAccuracy.EXACT),
+  /** Operands and accumulators in f64. */
   F64(DType.F64, DType.F64, 1e-13, SumAccuracy.OF_F64);
 
   /** What networks are computed in; accumulators are f32. */
@@ -48,49 +55,55 @@ public enum Precision {
     this.accuracy = accuracy;
   }
 
-  /** Element type of the matrices that are multiplied. */
+  /** {@return element type of the matrices that are multiplied} */
   public DType operand() {
     return operand;
   }
 
-  /** Bytes of a result's element: 8-bit operands give 16-bit results. */
+  /** {@return bytes of a result's element: 8-bit operands give 16-bit results} */
   public int resultBytes() {
     return Math.max(2, operand.bytes());
   }
 
-  /** Type of the accumulators. */
+  /** {@return type of the accumulators} */
   public DType accumulators() {
     return accumulators;
   }
 
-  /** Default bound of ‖out − ref‖ / ‖ref‖ for a verified result of the operands' type. */
+  /** {@return default bound of ‖out − ref‖ / ‖ref‖ for a verified result of the operands' type} */
   public double tolerance() {
     return tolerance;
   }
 
-  /** How precisely the accumulators of a product are computed. */
+  /** {@return how precisely the accumulators of a product are computed} */
   public SumAccuracy accuracy() {
     return accuracy;
   }
 
-  /** The name, for example {@code bf16}. */
+  /** {@return the name, for example {@code bf16}} */
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** What products and accumulators are computed in, for example {@code f32} for bf16 too. */
+  /**
+   * {@return what products and accumulators are computed in, for example {@code f32} for bf16 too}
+   */
   public String arithmetic() {
     return this == TF32 ? text() : accumulators.text();
   }
 
-  /** Whether this is what operands of its type are multiplied in unless something else is asked. */
+  /**
+   * {@return whether this is what operands of its type are multiplied in unless something else is
+   * asked}
+   */
   public boolean isUsual() {
     return this == of(operand);
   }
 
   /**
-   * What operands of a type are multiplied in unless something else is asked for.
+   * {@return what operands of a type are multiplied in unless something else is asked for}
    *
+   * @param operands type of A and B
    * @throws UserError if they are not multiplied
    */
   public static Precision of(DType operands) {
@@ -112,8 +125,10 @@ public enum Precision {
   }
 
   /**
-   * Operands of a type in an arithmetic.
+   * {@return operands of a type in an arithmetic}
    *
+   * @param operands type of A and B
+   * @param arithmetic as {@link #arithmetic()} gives it
    * @throws IllegalArgumentException if they are not multiplied in that
    */
   public static Precision of(DType operands, String arithmetic) {
@@ -130,6 +145,8 @@ public enum Precision {
   /**
    * Reads {@code bf16} and its like; {@code fp8} is e4m3.
    *
+   * @param text as {@link #text()} gives it
+   * @return the precision of that name
    * @throws UserError if it is none
    */
   public static Precision parse(String text) {
@@ -147,7 +164,11 @@ public enum Precision {
                             .collect(Collectors.joining(", "))));
   }
 
-  /** Whether a target has matrix instructions for it, or multiplies in threads. */
+  /**
+   * {@return whether a target has matrix instructions for it, or multiplies in threads}
+   *
+   * @param target where it is to run
+   */
   public boolean supportedBy(GpuTarget target) {
     return switch (this) {
       case F32, F64 -> true;
@@ -161,6 +182,7 @@ public enum Precision {
   /**
    * Checks that a target has what it takes for a network.
    *
+   * @param target where it is to run
    * @throws UserError if it has not
    */
   public void check(GpuTarget target) {
@@ -170,14 +192,19 @@ public enum Precision {
     }
   }
 
-  /** Whether the catalogue has a rate of the device for it. */
+  /**
+   * {@return whether the catalogue has a rate of the device for it}
+   *
+   * @param device of the catalogue
+   */
   public boolean supportedBy(DeviceModel device) {
     return teraRate(device) > 0;
   }
 
   /**
-   * The device's peak rate, in operations a second.
+   * {@return the device's peak rate, in operations a second}
    *
+   * @param device of the catalogue
    * @throws UserError if the catalogue has none
    */
   public double peak(DeviceModel device) {

@@ -13,32 +13,36 @@ public sealed interface Workload permits GemmWorkload, FfnWorkload, Attention {
   /** How many deviations of its elements a whole result may be off, in the root of the mean. */
   double WHOLE = 1.25;
 
-  /** The name in attributes and records, as {@code gemm_nt}. */
+  /** {@return the name in attributes and records, as {@code gemm_nt}} */
   String kind();
 
-  /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
+  /** {@return kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}} */
   String text();
 
-  /** What products are computed in. */
+  /** {@return what products are computed in} */
   Precision precision();
 
-  /** Types of what is written, the result last. */
+  /** {@return types of what is written, the result last} */
   List<DType> results();
 
-  /** Operations of the products, a multiply-add counting as two. */
+  /** {@return operations of the products, a multiply-add counting as two} */
   double flops();
 
-  /** The computation. */
+  /** {@return the computation} */
   PrimFunc func();
 
-  /** What may be added to the elements of a product, counted in the workload's order. */
+  /**
+   * {@return what may be added to the elements of a product, counted in the workload's order}
+   *
+   * @param product 0 for the first
+   */
   GemmDeviation deviation(int product);
 
   /**
-   * The greatest relative error that counts as right: the contract's for the coarser of the type of
-   * the result and what operands are rounded to (they are made in their own type: of f32 only for
-   * tf32), or, of accumulators that are not plain f32 or f64, what sums of so many products are off
-   * by where that is more.
+   * {@return the greatest relative error that counts as right: the contract's for the coarser of
+   * the type of the result and what operands are rounded to (they are made in their own type: of
+   * f32 only for tf32), or, of accumulators that are not plain f32 or f64, what sums of so many
+   * products are off by where that is more}
    */
   default double tolerance() {
     double tolerance = precision() == Precision.TF32 ? Precision.TF32.tolerance() : 0;

@@ -8,8 +8,12 @@ import java.util.stream.Collectors;
 /**
  * What is computed, as records are found by: a kind and its parameters, in one order. In text:
  * {@code gemm dtype=bf16 k=4096 layout=nt m=16 n=14336}.
+ *
+ * @param kind one word, without {@code =}
+ * @param parameters words by their names; sorted
  */
 public record WorkloadKey(String kind, Map<String, String> parameters) {
+  /** Sorts the parameters and checks that all are words. */
   public WorkloadKey {
     parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
     requireWord(kind);
@@ -29,6 +33,8 @@ public record WorkloadKey(String kind, Map<String, String> parameters) {
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the key
    * @throws IllegalArgumentException if it is none
    */
   public static WorkloadKey parse(String text) {
@@ -46,7 +52,7 @@ public record WorkloadKey(String kind, Map<String, String> parameters) {
     return new WorkloadKey(words[0], parameters);
   }
 
-  /** The text form. */
+  /** {@return the text form} */
   public String text() {
     return parameters.isEmpty()
         ? kind
@@ -58,8 +64,10 @@ public record WorkloadKey(String kind, Map<String, String> parameters) {
   }
 
   /**
-   * How much unlike another workload this one is: the sum of |log₂| of the ratios of numbers, and 4
-   * for each word that differs. 0 for itself; infinite between kinds.
+   * {@return how much unlike another workload this one is: the sum of |log₂| of the ratios of
+   * numbers, and 4 for each word that differs} 0 for itself; infinite between kinds.
+   *
+   * @param other of any kind
    */
   public double distance(WorkloadKey other) {
     if (!kind.equals(other.kind) || !parameters.keySet().equals(other.parameters.keySet())) {

@@ -22,10 +22,12 @@ import java.util.List;
  * @param heads of q, a multiple of {@code kvHeads}
  * @param kvHeads of k and v
  * @param scale of scores, positive
+ * @param name of the node in the original file, for messages
  */
 public record Attend(
     Value output, Value q, Value k, Value v, int heads, int kvHeads, double scale, String name)
     implements Node {
+  /** Checks that the heads divide the features and that keys and values fit the queries. */
   public Attend {
     int size = heads < 1 ? 0 : q.features() / heads;
     boolean fits =
@@ -41,19 +43,20 @@ public record Attend(
     }
   }
 
-  /** Columns of a head. */
+  /** {@return columns of a head} */
   public int headSize() {
     return q.features() / heads;
   }
 
-  /** Keys of a row. */
+  /** {@return keys of a row} */
   public int keys() {
     return k.features() / (kvHeads * headSize());
   }
 
   /**
-   * The workload of so many rows, each an entry with all of its keys.
+   * {@return the workload of so many rows, each an entry with all of its keys}
    *
+   * @param rows entries, at least 1
    * @throws IllegalArgumentException if there is none of these sizes
    */
   public Attention attention(int rows) {
@@ -71,7 +74,13 @@ public record Attend(
     return AttentionReference.of(cache, queries, ofKeys, values);
   }
 
-  /** How far each element of these values' result may be off in f32, as a deviation. */
+  /**
+   * {@return how far each element of these values' result may be off in f32, as a deviation}
+   *
+   * @param queries row-major, {@code [rows, heads · head size]}
+   * @param ofKeys row-major, {@code [rows, kvHeads · keys · head size]}
+   * @param values as the keys
+   */
   public double[] deviations(double[] queries, double[] ofKeys, double[] values) {
     return evaluate(queries.length / q.features(), queries, ofKeys, values).deviations();
   }

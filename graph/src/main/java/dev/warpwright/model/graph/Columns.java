@@ -17,7 +17,10 @@ public final class Columns implements Node {
   /**
    * Chooses features.
    *
+   * @param output has as many features as there are sources
+   * @param input what features are chosen from
    * @param sources for each feature of the output the one of the input that it is
+   * @param name of the node in the original file, for messages
    */
   public Columns(Value output, Value input, int[] sources, String name) {
     if (sources.length != output.features()) {
@@ -34,7 +37,14 @@ public final class Columns implements Node {
     this.name = name;
   }
 
-  /** Consecutive features from {@code first} on, as many as the output has. */
+  /**
+   * {@return consecutive features from {@code first} on, as many as the output has}
+   *
+   * @param output its features are consecutive ones of the input
+   * @param input has at least {@code first + output.features()} features
+   * @param first feature of the input
+   * @param name of the node in the original file, for messages
+   */
   public static Columns slice(Value output, Value input, int first, String name) {
     int[] sources = new int[output.features()];
     Arrays.setAll(sources, n -> first + n);
@@ -46,7 +56,7 @@ public final class Columns implements Node {
     return new Columns(newOutput, input, sources, name);
   }
 
-  /** The product with a matrix of ones and zeros that gives the same for finite inputs. */
+  /** {@return the product with a matrix of ones and zeros that gives the same for finite inputs} */
   public Linear asLinear() {
     int width = input.features();
     double[] ones = new double[Math.multiplyExact(sources.length, width)];
@@ -58,12 +68,18 @@ public final class Columns implements Node {
         output, input, ConstantTensor.ofDoubles(name, DType.F32, shape, ones), null, name);
   }
 
-  /** The feature of the input that a feature of the output is. */
+  /**
+   * {@return the feature of the input that a feature of the output is}
+   *
+   * @param column feature of the output, from 0 on
+   */
   public int source(int column) {
     return sources[column];
   }
 
-  /** Whether the features are evenly spaced and different; the first is {@code source(0)}. */
+  /**
+   * {@return whether the features are evenly spaced and different; the first is {@code source(0)}}
+   */
   public boolean isRegular() {
     if (stride() == 0) {
       return false;
@@ -76,11 +92,12 @@ public final class Columns implements Node {
     return true;
   }
 
-  /** The distance of the first two features in the input, 1 if there is only one. */
+  /** {@return the distance of the first two features in the input, 1 if there is only one} */
   public int stride() {
     return sources.length > 1 ? sources[1] - sources[0] : 1;
   }
 
+  /** {@return what features are chosen from} */
   public Value input() {
     return input;
   }

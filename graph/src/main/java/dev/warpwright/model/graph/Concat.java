@@ -5,9 +5,12 @@ import java.util.List;
 /**
  * The features of several values side by side.
  *
+ * @param output has the features of all inputs together
  * @param inputs at least one, in order; one value may occur twice
+ * @param name of the node in the original file, for messages
  */
 public record Concat(Value output, List<Value> inputs, String name) implements Node {
+  /** Checks that the features add up. */
   public Concat {
     inputs = List.copyOf(inputs);
     long total = inputs.stream().mapToLong(Value::features).sum();

@@ -55,6 +55,8 @@ public final class ConstantTensor {
   /**
    * A tensor over existing bytes, which are not copied.
    *
+   * @param name as in the original file, for messages
+   * @param dtype of each element
    * @param shape empty for a scalar; no dimension may be negative
    * @param data exactly as many bytes as shape and type need
    * @throws IllegalArgumentException if the size does not fit, overflows, or the type is opaque
@@ -66,6 +68,10 @@ public final class ConstantTensor {
   /**
    * A tensor over existing bytes, and how it came about.
    *
+   * @param name as in the original file, for messages
+   * @param dtype of each element
+   * @param shape empty for a scalar; no dimension may be negative
+   * @param data exactly as many bytes as shape and type need
    * @param origin null for one that was computed
    */
   public ConstantTensor(
@@ -95,17 +101,28 @@ public final class ConstantTensor {
     this.origin = origin;
   }
 
-  /** A tensor with these elements, each rounded to the type, to nearest even. */
+  /**
+   * {@return a tensor with these elements, each rounded to the type, to nearest even}
+   *
+   * @param name as in the original file, for messages
+   * @param dtype of each element
+   * @param shape empty for a scalar
+   * @param values row-major, as many as the shape has elements
+   */
   public static ConstantTensor ofDoubles(
       String name, DType dtype, List<Long> shape, double... values) {
     return made(name, dtype, shape, values.length, i -> values[(int) i]);
   }
 
   /**
-   * A tensor of random numbers, each rounded to the type, to nearest even. It may have more
-   * elements than an array.
+   * {@return a tensor of random numbers, each rounded to the type, to nearest even} It may have
+   * more elements than an array.
    *
+   * @param name as in the original file, for messages
+   * @param dtype of each element
+   * @param shape empty for a scalar
    * @param deviation of their normal distribution
+   * @param random gives as many numbers as the shape has elements
    */
   public static ConstantTensor random(
       String name, DType dtype, List<Long> shape, double deviation, SplittableRandom random) {
@@ -129,7 +146,13 @@ public final class ConstantTensor {
     return new ConstantTensor(name, dtype, shape, data);
   }
 
-  /** A tensor of 64-bit integers. */
+  /**
+   * {@return a tensor of 64-bit integers}
+   *
+   * @param name as in the original file, for messages
+   * @param shape empty for a scalar
+   * @param values row-major, as many as the shape has elements
+   */
   public static ConstantTensor ofLongs(String name, List<Long> shape, long... values) {
     MemorySegment data = Arena.ofAuto().allocate(values.length * 8L, 64);
     for (int i = 0; i < values.length; i++) {
@@ -139,7 +162,10 @@ public final class ConstantTensor {
   }
 
   /**
-   * The number of elements of a shape, or -1 if a dimension is negative or the product overflows.
+   * {@return the number of elements of a shape, or -1 if a dimension is negative or the product
+   * overflows}
+   *
+   * @param shape empty for a scalar, which has one element
    */
   public static long elementCount(List<Long> shape) {
     long product = 1;
@@ -159,44 +185,52 @@ public final class ConstantTensor {
     return empty ? 0 : product;
   }
 
-  /** The name in the original file. */
+  /** {@return the name in the original file} */
   public String name() {
     return name;
   }
 
+  /** {@return the type of each element} */
   public DType dtype() {
     return dtype;
   }
 
+  /** {@return the extents, outermost first; empty for a scalar} */
   public List<Long> shape() {
     return shape;
   }
 
+  /** {@return the number of dimensions, 0 for a scalar} */
   public int rank() {
     return shape.size();
   }
 
-  /** How it came about; null if it was computed. */
+  /** {@return how it came about; null if it was computed} */
   public @Nullable Origin origin() {
     return origin;
   }
 
-  /** The same as a weight of the model's file. */
+  /** {@return the same elements as a weight of the model's file, which exports may load anew} */
   public ConstantTensor stored() {
     return new ConstantTensor(name, dtype, shape, data, new Origin.Stored(name));
   }
 
-  /** The number of elements. */
+  /** {@return the number of elements} */
   public long count() {
     return count;
   }
 
-  /** The bytes: read-only, row-major, little-endian, of any alignment. */
+  /** {@return the bytes: read-only, row-major, little-endian, of any alignment} */
   public MemorySegment data() {
     return data;
   }
 
-  /** The element at a row-major index, widened (or, for f64 and integers, rounded) to float. */
+  /**
+   * {@return the element at a row-major index, widened (or, for f64 and integers, rounded) to
+   * float}
+   *
+   * @param index 0 to {@link #count()} − 1
+   */
   public float floatAt(long index) {
     return switch (dtype) {
       case F32 -> data.get(FLOAT, index * 4);
@@ -208,7 +242,11 @@ public final class ConstantTensor {
     };
   }
 
-  /** The element at a row-major index; exact for every type except 64-bit integers. */
+  /**
+   * {@return the element at a row-major index; exact for every type except 64-bit integers}
+   *
+   * @param index 0 to {@link #count()} − 1
+   */
   public double doubleAt(long index) {
     return switch (dtype) {
       case F64 -> data.get(DOUBLE, index * 8);
@@ -219,8 +257,9 @@ public final class ConstantTensor {
   }
 
   /**
-   * The element of an integer or boolean tensor at a row-major index; u64 as its 64 bits.
+   * {@return the element of an integer or boolean tensor at a row-major index; u64 as its 64 bits}
    *
+   * @param index 0 to {@link #count()} − 1
    * @throws IllegalStateException if the tensor is floating point
    */
   public long longAt(long index) {
@@ -235,7 +274,7 @@ public final class ConstantTensor {
     };
   }
 
-  /** The index of the first element that is NaN or infinite, or -1 if all are finite. */
+  /** {@return the index of the first element that is NaN or infinite, or -1 if all are finite} */
   public long firstNonFinite() {
     return switch (dtype) {
       case F16 -> firstAtLeast(0x7C00);
@@ -295,8 +334,8 @@ public final class ConstantTensor {
   }
 
   /**
-   * The rows of this tensor and of another one in turns, so many of each; made once, so that all
-   * programs that want it share it.
+   * {@return the rows of this tensor and of another one in turns, so many of each; made once, so
+   * that all programs that want it share it}
    *
    * @param other of the same shape and type; null for one of zeros
    * @param rows of both each, at least as many as there are: those that are added are zero
@@ -315,7 +354,7 @@ public final class ConstantTensor {
         new Interleaving(other, rows, group), key -> interleave(other, rows, group));
   }
 
-  /** A tensor of zeros of the same shape and type, always the same one. */
+  /** {@return a tensor of zeros of the same shape and type, always the same one} */
   public synchronized ConstantTensor zeros() {
     if (zeros == null) {
       zeros =
@@ -329,7 +368,7 @@ public final class ConstantTensor {
     return zeros;
   }
 
-  /** The tensor rounded as matrix instructions in tf32 want their operands; made once. */
+  /** {@return the tensor rounded as matrix instructions in tf32 want their operands; made once} */
   public synchronized ConstantTensor tf32() {
     if (tf32 == null) {
       MemorySegment rounded =
@@ -360,7 +399,7 @@ public final class ConstantTensor {
         new Origin.Interleaved(this, other, rows, group));
   }
 
-  /** All elements as {@link #floatAt}. */
+  /** {@return all elements as {@link #floatAt}} */
   public float[] toFloats() {
     float[] out = new float[arrayLength()];
     if (dtype == DType.F32) {
@@ -373,7 +412,7 @@ public final class ConstantTensor {
     return out;
   }
 
-  /** All elements as {@link #doubleAt}. */
+  /** {@return all elements as {@link #doubleAt}} */
   public double[] toDoubles() {
     double[] out = new double[arrayLength()];
     for (int i = 0; i < out.length; i++) {
@@ -382,7 +421,7 @@ public final class ConstantTensor {
     return out;
   }
 
-  /** All elements as {@link #longAt}. */
+  /** {@return all elements as {@link #longAt}} */
   public long[] toLongs() {
     long[] out = new long[arrayLength()];
     for (int i = 0; i < out.length; i++) {
@@ -410,7 +449,7 @@ public final class ConstantTensor {
     return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
   }
 
-  /** For example {@code f32[64, 10]}. */
+  /** {@return type and shape for messages, for example {@code f32[64, 10]}} */
   public String typeText() {
     return dtype.text() + shape;
   }

@@ -3,8 +3,13 @@ package dev.warpwright.model.graph;
 /** One leading dimension of a value as the file declared it, before it was flattened to rows. */
 public sealed interface Dim {
 
-  /** A dimension of fixed, positive size. */
+  /**
+   * A dimension of fixed, positive size.
+   *
+   * @param size at least 1
+   */
   record Fixed(long size) implements Dim {
+    /** Checks that the size is positive. */
     public Fixed {
       if (size < 1) {
         throw new IllegalArgumentException("a dimension must be positive, not " + size);
@@ -17,7 +22,11 @@ public sealed interface Dim {
     }
   }
 
-  /** A dimension known only at run time; the name is the file's, and may be empty. */
+  /**
+   * A dimension known only at run time; the name is the file's, and may be empty.
+   *
+   * @param name equal names in one file are equal sizes
+   */
   record Symbolic(String name) implements Dim {
     @Override
     public String toString() {

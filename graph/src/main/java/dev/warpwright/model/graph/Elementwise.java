@@ -6,11 +6,15 @@ import java.util.List;
 /**
  * An elementwise operator: output[m, n] = kind(operand₀[m, n], …). At least one operand is a value.
  *
+ * @param output has the features of the widest operand
+ * @param kind what is computed
  * @param operands as many as the operator takes; a value of one feature stands for that feature in
  *     each column
+ * @param name of the node in the original file, for messages
  */
 public record Elementwise(Value output, Pointwise kind, List<Operand> operands, String name)
     implements Node {
+  /** Checks that there are as many operands as the operator takes, and that their features fit. */
   public Elementwise {
     operands = List.copyOf(operands);
     if (operands.size() != kind.arity()) {

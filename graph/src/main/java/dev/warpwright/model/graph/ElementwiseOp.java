@@ -85,7 +85,9 @@ public enum ElementwiseOp implements Pointwise {
   WHERE(Rounding.EXACT, (a, b, c) -> Exprs.select(truth(a), b, c), (a, b, c) -> a != 0 ? b : c),
   /** The operand itself. */
   IDENTITY(Rounding.EXACT, a -> a, a -> a),
+  /** −a. */
   NEG(Rounding.EXACT, a -> Ops.negate(a), a -> -a),
+  /** The absolute value. */
   ABS(Rounding.EXACT, a -> Exprs.call(MathOp.ABS, a), a -> Math.abs(a)),
   /** −1, 0 or 1. */
   SIGN(
@@ -102,7 +104,9 @@ public enum ElementwiseOp implements Pointwise {
   CEIL(Rounding.EXACT, a -> Exprs.call(MathOp.CEIL, a), a -> Math.ceil(a)),
   /** 1 / a. */
   RECIPROCAL(Rounding.ONCE, a -> Exprs.div(Exprs.f32(1), a), a -> 1 / a),
+  /** The square root; NaN of negative numbers. */
   SQRT(Rounding.ONCE, a -> Exprs.call(MathOp.SQRT, a), a -> Math.sqrt(a)),
+  /** eᵃ. */
   EXP(Rounding.FUNCTION, a -> Exprs.call(MathOp.EXP, a), a -> Math.exp(a)),
   /** The natural logarithm. */
   LOG(Rounding.FUNCTION_OF_ONE, a -> Exprs.call(MathOp.LOG, a), a -> Math.log(a)),

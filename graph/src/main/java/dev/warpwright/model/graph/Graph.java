@@ -18,6 +18,8 @@ import java.util.Set;
 public record Graph(String name, List<Value> inputs, List<Value> outputs, List<Node> nodes) {
 
   /**
+   * Copies the lists and checks the rules above.
+   *
    * @throws IllegalArgumentException if the rules above are broken
    */
   public Graph {
@@ -45,7 +47,7 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
     }
   }
 
-  /** The nodes that an output needs, in order. */
+  /** {@return the nodes that an output needs, in order} */
   public List<Node> needed() {
     Set<Value> wanted = new HashSet<>(outputs);
     List<Node> needed = new ArrayList<>();
@@ -67,7 +69,7 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
     }
   }
 
-  /** The precision in which the weights are stored. */
+  /** {@return the precision in which the weights are stored} */
   public Precision precision() {
     for (Node node : nodes) {
       for (ConstantTensor constant : node.constants()) {

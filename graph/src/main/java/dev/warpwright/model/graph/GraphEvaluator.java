@@ -46,15 +46,28 @@ public final class GraphEvaluator {
           }
         };
 
-    /** The input of a product, as it is multiplied. */
+    /**
+     * {@return the input of a product, as it is multiplied}
+     *
+     * @param linear the product
+     * @param values row-major, [rows, K]; may be changed and returned
+     */
     double[] operand(Linear linear, double[] values);
 
-    /** A sum of products, whose squares have that sum. */
+    /**
+     * {@return a sum of products, whose squares have that sum}
+     *
+     * @param linear the product
+     * @param sum of the products of one row and one feature
+     * @param squares the sum of those products' squares
+     */
     double sum(Linear linear, double sum, double squares);
 
     /**
-     * What a node makes.
+     * {@return what a node makes}
      *
+     * @param node of the graph
+     * @param values row-major, [rows, features]; may be changed and returned
      * @param reads the values that it read
      */
     double[] result(Node node, double[] values, Reads reads);
@@ -63,12 +76,19 @@ public final class GraphEvaluator {
   /** Values of a graph. */
   @FunctionalInterface
   public interface Reads {
+    /**
+     * {@return the numbers of a value, row-major, [rows, features]}
+     *
+     * @param value one that the node reads
+     */
     double[] of(Value value);
   }
 
   /**
    * Evaluates a graph.
    *
+   * @param graph whose meaning is asked for
+   * @param rows of each input and output
    * @param inputs one row-major [rows, features] array per graph input, in their order
    * @return one row-major [rows, features] array per graph output, in their order
    * @throws IllegalArgumentException if the number or a length of the inputs does not fit
@@ -77,7 +97,16 @@ public final class GraphEvaluator {
     return evaluate(graph, rows, inputs, Rounding.NONE);
   }
 
-  /** The same with something done to the values. */
+  /**
+   * Evaluates a graph with something done to the values.
+   *
+   * @param graph whose meaning is asked for
+   * @param rows of each input and output
+   * @param inputs one row-major [rows, features] array per graph input, in their order
+   * @param rounding what is done to values where kernels round them
+   * @return one row-major [rows, features] array per graph output, in their order
+   * @throws IllegalArgumentException if the number or a length of the inputs does not fit
+   */
   public static List<double[]> evaluate(
       Graph graph, int rows, List<double[]> inputs, Rounding rounding) {
     if (inputs.size() != graph.inputs().size()) {

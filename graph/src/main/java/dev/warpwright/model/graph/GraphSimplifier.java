@@ -36,7 +36,12 @@ public final class GraphSimplifier {
     this.graph = graph;
   }
 
-  /** Simplifies a graph; returns the same instance if there is nothing to do. */
+  /**
+   * Simplifies a graph.
+   *
+   * @param graph left as it is
+   * @return a graph of fewer nodes; the same instance if there is nothing to do
+   */
   public static Graph simplify(Graph graph) {
     Graph current = graph;
     for (int round = 0; round < MAX_ROUNDS; round++) {

@@ -8,8 +8,12 @@ import org.jspecify.annotations.Nullable;
  * Layer normalisation of each row: output[m, n] = (input[m, n] − μₘ) / √(σ²ₘ + epsilon) · scale[n]
  * + bias[n], where μₘ and σ²ₘ are the mean and the (population) variance of row m.
  *
+ * @param output has the features of the input
+ * @param input what is normalised
  * @param scale [N], or none for ones
  * @param bias [N], or none for zeros
+ * @param epsilon added to the variance, so that a row of equal numbers has a result
+ * @param name of the node in the original file, for messages
  */
 public record LayerNorm(
     Value output,
@@ -19,6 +23,7 @@ public record LayerNorm(
     double epsilon,
     String name)
     implements Node {
+  /** Checks that the features fit. */
   public LayerNorm {
     if (input.features() != output.features()) {
       throw new IllegalArgumentException("input " + input + " does not fit " + output);

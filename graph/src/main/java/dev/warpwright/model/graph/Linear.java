@@ -6,12 +6,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * A linear layer: output[m, n] = Σₖ input[m, k] · weight[n, k] + bias[n].
  *
+ * @param output has N features
+ * @param input has K features
  * @param weight [N, K], K contiguous
  * @param bias [N], or none
+ * @param name of the node in the original file, for messages
  */
 public record Linear(
     Value output, Value input, ConstantTensor weight, @Nullable ConstantTensor bias, String name)
     implements Node {
+  /** Checks that the shapes fit. */
   public Linear {
     if (!weight.shape().equals(List.of((long) output.features(), (long) input.features()))) {
       throw new IllegalArgumentException(

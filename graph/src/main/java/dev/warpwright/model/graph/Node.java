@@ -6,21 +6,25 @@ import java.util.List;
 public sealed interface Node
     permits Linear, Elementwise, LayerNorm, RowReduce, Concat, Columns, Attend {
 
-  /** The value that this node computes. */
+  /** {@return the value that this node computes} */
   Value output();
 
-  /** The same operation with another value as its result. */
+  /**
+   * {@return the same operation with another value as its result}
+   *
+   * @param output with as many features as this one's
+   */
   Node to(Value output);
 
-  /** The name of the node in the original file, for messages; may be anything. */
+  /** {@return the name of the node in the original file, for messages; may be anything} */
   String name();
 
-  /** The kind of operation, for example {@code linear} or {@code gelu}. */
+  /** {@return the kind of operation, for example {@code linear} or {@code gelu}} */
   String op();
 
-  /** The values that this node reads, in order; one that is read twice appears twice. */
+  /** {@return the values that this node reads, in order; one that is read twice appears twice} */
   List<Value> inputs();
 
-  /** The constants that this node reads, in order. */
+  /** {@return the constants that this node reads, in order} */
   List<ConstantTensor> constants();
 }

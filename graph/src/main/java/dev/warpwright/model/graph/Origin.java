@@ -9,27 +9,54 @@ import org.jspecify.annotations.Nullable;
  * of other weights of the same shapes. A constant that was computed has none.
  */
 public sealed interface Origin {
-  /** A weight of the model's file, and what it is called there. */
+  /**
+   * A weight of the model's file, and what it is called there.
+   *
+   * @param name the key in a state dict, or of an initialiser
+   */
   record Stored(String name) implements Origin {}
 
-  /** The elements of a tensor in another shape of the same size. */
+  /**
+   * The elements of a tensor in another shape of the same size.
+   *
+   * @param from the tensor with the elements
+   */
   record Reshaped(ConstantTensor from) implements Origin {}
 
-  /** A matrix with rows and columns exchanged. */
+  /**
+   * A matrix with rows and columns exchanged.
+   *
+   * @param from the matrix
+   */
   record Transposed(ConstantTensor from) implements Origin {}
 
-  /** A block of a matrix, from these rows and columns on. */
+  /**
+   * A block of a matrix, from these rows and columns on.
+   *
+   * @param from the matrix
+   * @param row first row of the block
+   * @param column first column of the block
+   */
   record Block(ConstantTensor from, long row, long column) implements Origin {}
 
-  /** A tensor rounded to tf32. */
+  /**
+   * A tensor rounded to tf32.
+   *
+   * @param from the tensor before
+   */
   record Rounded(ConstantTensor from) implements Origin {}
 
-  /** Zeros in the shape of a tensor. */
+  /**
+   * Zeros in the shape of a tensor.
+   *
+   * @param like the tensor of that shape and type
+   */
   record Zeros(ConstantTensor like) implements Origin {}
 
   /**
    * The rows of two tensors in turns.
    *
+   * @param from the rows that come first
    * @param other null for zeros
    * @param rows of each; those that are added are zero
    * @param group rows that follow each other
@@ -37,7 +64,11 @@ public sealed interface Origin {
   record Interleaved(ConstantTensor from, @Nullable ConstantTensor other, long rows, int group)
       implements Origin {}
 
-  /** The weights of the file that a constant was made of; null if it cannot be made again. */
+  /**
+   * {@return the weights of the file that a constant was made of; null if it cannot be made again}
+   *
+   * @param tensor a constant of the graph
+   */
   static @Nullable List<ConstantTensor> weights(ConstantTensor tensor) {
     return switch (tensor.origin()) {
       case null -> null;

@@ -3,10 +3,18 @@ package dev.warpwright.model.graph;
 import java.util.List;
 import java.util.Locale;
 
-/** A reduction of each row to one feature: output[m, 0] = kind over n of input[m, n]. */
+/**
+ * A reduction of each row to one feature: output[m, 0] = kind over n of input[m, n].
+ *
+ * @param output has one feature
+ * @param input whose rows are reduced
+ * @param kind of reduction
+ * @param name of the node in the original file, for messages
+ */
 public record RowReduce(Value output, Value input, Kind kind, String name) implements Node {
   /** What becomes of a row. */
   public enum Kind {
+    /** The sum of a row. */
     SUM,
     /** The sum divided by the number of features. */
     MEAN,
@@ -16,6 +24,7 @@ public record RowReduce(Value output, Value input, Kind kind, String name) imple
     MIN
   }
 
+  /** Checks that the output has one feature. */
   public RowReduce {
     if (output.features() != 1) {
       throw new IllegalArgumentException("a reduction of rows gives one feature, not " + output);

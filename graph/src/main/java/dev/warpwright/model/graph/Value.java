@@ -19,6 +19,8 @@ public final class Value {
   /**
    * A value of which the last dimension in the original file are the features.
    *
+   * @param name as in the original file; names need not be unique
+   * @param dtype in which the file has it
    * @param features the size of the last dimension, at least 1
    * @param leading the dimensions before the last in the original file; none for a single row
    */
@@ -29,6 +31,8 @@ public final class Value {
   /**
    * A value.
    *
+   * @param name as in the original file; names need not be unique
+   * @param dtype in which the file has it
    * @param features the number of columns, at least 1
    * @param leading the dimensions in the original file that are the rows; none for a single row
    * @param trailing the dimensions behind them, which are the features; their product is {@code
@@ -51,31 +55,35 @@ public final class Value {
     this.trailing = List.copyOf(trailing);
   }
 
-  /** The name in the original file. */
+  /** {@return the name in the original file} */
   public String name() {
     return name;
   }
 
+  /** {@return the type in which the file has it; kernels may compute in another} */
   public DType dtype() {
     return dtype;
   }
 
-  /** The number of columns. */
+  /** {@return the number of columns} */
   public int features() {
     return features;
   }
 
-  /** The original dimensions that are the rows; the number of rows is their product. */
+  /** {@return the original dimensions that are the rows; the number of rows is their product} */
   public List<Dim> leading() {
     return leading;
   }
 
-  /** The original dimensions that are the features: usually one, none for a value for each row. */
+  /**
+   * {@return the original dimensions that are the features: usually one, none for a value for each
+   * row}
+   */
   public List<Long> trailing() {
     return trailing;
   }
 
-  /** For example {@code f32[batch, 64]}. */
+  /** {@return type and shape for messages, for example {@code f32[batch, 64]}} */
   public String typeText() {
     return Stream.concat(leading.stream(), trailing.stream())
         .map(Object::toString)

@@ -47,11 +47,16 @@ public record KernelCounters(
   /**
    * Requests of warps.
    *
+   * @param count how many requests there are
    * @param units wavefronts of shared memory, or sectors of 32 bytes of global memory
    * @param least how few they could be for these bytes: {@code units - least} is lost to bank
    *     conflicts, or to accesses that do not coalesce
    */
   public record Requests(long count, long units, long least) {
+    /**
+     * {@return what is lost to bank conflicts, or to accesses that do not coalesce: {@code units -
+     * least}}
+     */
     public long lost() {
       return units - least;
     }
@@ -61,16 +66,25 @@ public record KernelCounters(
    * One statement.
    *
    * @param line of the kernel's text
+   * @param statement its text
    * @param what it asks for, as {@code shared load}
+   * @param requests of all warps
    */
   public record OfStatement(int line, String statement, String what, Requests requests) {}
 
-  /** Sizes of the caches behind which the device's memory lies. */
+  /**
+   * Sizes of the caches behind which the device's memory lies.
+   *
+   * @param l1Bytes of each SM
+   * @param l2Bytes of the device
+   * @param sms how many L1 there are
+   */
   public record Caches(long l1Bytes, long l2Bytes, int sms) {
     /** An H200 whose shared memory takes most of the first level. */
     public static final Caches H200 = new Caches(96 << 10, 60L << 20, 132);
   }
 
+  /** Copies the list. */
   public KernelCounters {
     statements = List.copyOf(statements);
   }

@@ -8,6 +8,11 @@ public final class SimulationError extends RuntimeException {
 
   private final transient List<Finding> findings;
 
+  /**
+   * An execution that ended for these reasons.
+   *
+   * @param findings at least one
+   */
   public SimulationError(List<Finding> findings) {
     super(
         findings.getFirst().message()
@@ -15,10 +20,16 @@ public final class SimulationError extends RuntimeException {
     this.findings = List.copyOf(findings);
   }
 
+  /**
+   * An execution that ended for one reason.
+   *
+   * @param finding the reason
+   */
   public SimulationError(Finding finding) {
     this(List.of(finding));
   }
 
+  /** {@return what was found, at least one} */
   public List<Finding> findings() {
     return findings;
   }

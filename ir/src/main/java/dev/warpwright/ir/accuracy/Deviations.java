@@ -28,15 +28,26 @@ public record Deviations(double element, long at, double group, long groupAt) {
   /** Numbers by their place. */
   @FunctionalInterface
   public interface Elements {
+    /**
+     * {@return an element}
+     *
+     * @param place row-major position among those that are compared, from 0
+     */
     double at(int place);
   }
 
   /**
    * Compares elements.
    *
+   * @param bound of the result's type
+   * @param result what was computed
+   * @param reference of higher precision
+   * @param deviation of each element, before rounding
+   * @param count how many elements
    * @param first row-major position of the first one, a multiple of {@link #GROUP} unless groups do
    *     not count
    * @param grouped whether errors of neighbours are independent
+   * @return how far they are off
    */
   public static Deviations of(
       ErrorBound bound,
@@ -81,7 +92,12 @@ public record Deviations(double element, long at, double group, long groupAt) {
    * that {@code 4·rtol} of that is its limit, and two neighbours of its type. A wrong row, column
    * or element is not within it.
    *
+   * @param type of the elements
+   * @param result what was computed
+   * @param reference the other result
    * @param columns of a row
+   * @param rtol greatest relative error of the whole
+   * @return how far they are apart
    */
   public static Deviations ofOrders(
       DType type, double[] result, double[] reference, int columns, double rtol) {
@@ -100,9 +116,12 @@ public record Deviations(double element, long at, double group, long groupAt) {
   }
 
   /**
-   * How far one element is off by its {@link ErrorBound#limit}: at most 1 if it is right, infinite
-   * if it is not finite where the reference is.
+   * {@return how far one element is off by its {@link ErrorBound#limit}: at most 1 if it is right,
+   * infinite if it is not finite where the reference is}
    *
+   * @param bound of the result's type
+   * @param result what was computed
+   * @param reference of higher precision
    * @param deviation what honest arithmetic adds to it before it is rounded
    */
   public static double ofElement(
@@ -121,7 +140,11 @@ public record Deviations(double element, long at, double group, long groupAt) {
     return ratio >= 0 && limit < Double.POSITIVE_INFINITY ? ratio : Double.POSITIVE_INFINITY;
   }
 
-  /** These and those of another piece. */
+  /**
+   * {@return these and those of another piece}
+   *
+   * @param other of another piece of the same result
+   */
   public Deviations plus(Deviations other) {
     boolean mine = element >= other.element;
     boolean mineGroup = group >= other.group;
@@ -132,12 +155,16 @@ public record Deviations(double element, long at, double group, long groupAt) {
         mineGroup ? groupAt : other.groupAt);
   }
 
-  /** Whether no element and no group is further off than honest arithmetic. */
+  /** {@return whether no element and no group is further off than honest arithmetic} */
   public boolean honest() {
     return element <= 1 && group <= 1;
   }
 
-  /** {@code element [3, 5] is 12.3 times its bound off}, or nothing if all is well. */
+  /**
+   * {@return {@code element [3, 5] is 12.3 times its bound off}, or nothing if all is well}
+   *
+   * @param columns of the result, by which places are told
+   */
   public String text(long columns) {
     if (honest()) {
       return "";

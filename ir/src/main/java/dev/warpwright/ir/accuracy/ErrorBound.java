@@ -13,7 +13,11 @@ public record ErrorBound(double unit, double tiny) {
   /** So many standard deviations is no element off. */
   public static final double DEVIATIONS = 16;
 
-  /** Of elements of this type. */
+  /**
+   * {@return the bound of elements that were rounded once to a type}
+   *
+   * @param type of the elements
+   */
   public static ErrorBound of(DType type) {
     return switch (type) {
       case F64 -> new ErrorBound(0x1p-53, Double.MIN_VALUE);
@@ -26,18 +30,33 @@ public record ErrorBound(double unit, double tiny) {
     };
   }
 
-  /** Of elements that were rounded so often, or of the difference of so many that were once. */
+  /**
+   * {@return the bound of elements that were rounded so often, or of the difference of so many that
+   * were once}
+   *
+   * @param roundings at least 1
+   */
   public ErrorBound times(int roundings) {
     return new ErrorBound(roundings * unit, roundings * tiny);
   }
 
-  /** The greatest error of an honest element. */
+  /**
+   * {@return the greatest error of an honest element}
+   *
+   * @param reference of higher precision
+   * @param deviation before rounding
+   */
   public double limit(double reference, double deviation) {
     double before = DEVIATIONS * deviation;
     return unit * (Math.abs(reference) + before) + before + tiny;
   }
 
-  /** The mean square of its errors, and a bit more. */
+  /**
+   * {@return the mean square of its errors, and a bit more}
+   *
+   * @param reference of higher precision
+   * @param deviation before rounding
+   */
   public double variance(double reference, double deviation) {
     double rounding = unit * reference;
     return (rounding * rounding + tiny * tiny) / 3 + deviation * deviation;

@@ -50,13 +50,22 @@ public record SumAccuracy(
   public static final SumAccuracy OF_F8 =
       new SumAccuracy(F32, 1, 0, 1, 2 / Math.sqrt(3) * 0x1p-13, 0);
 
-  /** The same whose operands are rounded to a type with this unit roundoff. */
+  /**
+   * {@return the same for operands that are rounded to a type on the way}
+   *
+   * @param operandUnit that type's unit roundoff
+   */
   public SumAccuracy ofRounded(double operandUnit) {
     return new SumAccuracy(
         unit, group, truncation, truncated, product, Math.max(operand, operandUnit));
   }
 
-  /** Relative standard deviation c of a sum of so many products, in units of {@link #scale}. */
+  /**
+   * {@return relative standard deviation c of a sum of so many products, in units of {@link
+   * #scale}}
+   *
+   * @param products at least 1
+   */
   public double deviation(long products) {
     double steps = Math.ceilDiv(products, group);
     double bias = truncation * Math.ceilDiv(products, truncated);
@@ -69,7 +78,7 @@ public record SumAccuracy(
   }
 
   /**
-   * What a relative deviation refers to: √((Q + T²) / 2).
+   * {@return what a relative deviation refers to: √((Q + T²) / 2)}
    *
    * @param sum T
    * @param squares Q, the sum of the products' squares

@@ -157,7 +157,9 @@ final class Comparisons {
     return new Expr.Binary(op, t.toExpr(), u.toExpr());
   }
 
-  /** {@code g·A + r < g·B} where {@code A < B}, if 0 ≤ r < g; null if that does not apply. */
+  /**
+   * {@code g·A + r < g·B} where {@code A < B}, if {@code 0 ≤ r < g}; null if that does not apply.
+   */
   private @Nullable Expr withoutRest(BinaryOp op, LinearForm t, LinearForm u, long k) {
     if (op == BinaryOp.EQ || op == BinaryOp.NE) {
       return null;

@@ -16,7 +16,12 @@ import java.util.stream.Collectors;
  * <p>The text form is a word and, for some, a colon and parameters: {@code grouped:8}.
  */
 public sealed interface BlockOrder {
-  /** A tile: its row and its column in the grid of tiles. */
+  /**
+   * A tile: its row and its column in the grid of tiles.
+   *
+   * @param m row
+   * @param n column
+   */
   record Tile(int m, int n) {}
 
   /** Row after row, columns ascending. */
@@ -31,8 +36,11 @@ public sealed interface BlockOrder {
   /**
    * Bands of {@code rows} rows (the last may be lower), each column by column: what runs at the
    * same time then shares both rows and columns.
+   *
+   * @param rows of tiles, at least 1
    */
   record Grouped(int rows) implements BlockOrder {
+    /** Checks the rows. */
     public Grouped {
       if (rows < 1) {
         throw new IllegalArgumentException("a group of " + rows + " rows of tiles");
@@ -46,8 +54,13 @@ public sealed interface BlockOrder {
   /** Along the Hilbert curve of the smallest enclosing square of a power of two. */
   record Hilbert() implements BlockOrder {}
 
-  /** Squares of {@code side} tiles, row after row of them, and row after row in each. */
+  /**
+   * Squares of {@code side} tiles, row after row of them, and row after row in each.
+   *
+   * @param side tiles, at least 1
+   */
   record Nested(int side) implements BlockOrder {
+    /** Checks the side. */
     public Nested {
       if (side < 1) {
         throw new IllegalArgumentException("squares of " + side + " tiles");
@@ -55,15 +68,20 @@ public sealed interface BlockOrder {
     }
   }
 
-  /** As listed. */
+  /**
+   * As listed.
+   *
+   * @param tiles each of the grid exactly once
+   */
   record Explicit(List<Tile> tiles) implements BlockOrder {
+    /** Copies the list. */
     public Explicit {
       tiles = List.copyOf(tiles);
     }
   }
 
   /**
-   * The tiles of a grid, each exactly once.
+   * {@return the tiles of a grid, each exactly once}
    *
    * @param rows of tiles, at least 1
    * @param columns of tiles, at least 1
@@ -89,7 +107,7 @@ public sealed interface BlockOrder {
     };
   }
 
-  /** The word that {@link #parse} reads. */
+  /** {@return the word that {@link #parse} reads} */
   default String text() {
     return switch (this) {
       case Row() -> "row";
@@ -106,7 +124,10 @@ public sealed interface BlockOrder {
     };
   }
 
-  /** {@link #text} for a table or a line of progress: a longer list of tiles by its beginning. */
+  /**
+   * {@return {@link #text} for a table or a line of progress: a longer list of tiles by its
+   * beginning}
+   */
   default String label() {
     return this instanceof Explicit(List<Tile> tiles) && tiles.size() > 4
         ? String.format(
@@ -121,6 +142,8 @@ public sealed interface BlockOrder {
   /**
    * Reads several, with commas between them; those of an explicit order have digits behind them.
    *
+   * @param text one or more text forms
+   * @return the orders as given
    * @throws UserError if one is none
    */
   static List<BlockOrder> parseAll(String text) {
@@ -130,6 +153,8 @@ public sealed interface BlockOrder {
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the order
    * @throws UserError if it is none
    */
   static BlockOrder parse(String text) {

@@ -32,11 +32,21 @@ public sealed interface FusedOrder {
   /** Attributes of a kernel: rows and columns of tiles of the first grid, and of the second. */
   String ROWS = "rows";
 
+  /** Attribute of a kernel: columns of tiles of the first grid. */
   String COLUMNS = "columns";
+
+  /** Attribute of a kernel: rows of tiles of the second grid. */
   String SECOND_ROWS = "secondRows";
+
+  /** Attribute of a kernel: columns of tiles of the second grid. */
   String SECOND_COLUMNS = "secondColumns";
 
-  /** All tiles of the first grid, then all of the second. */
+  /**
+   * All tiles of the first grid, then all of the second.
+   *
+   * @param first of the first grid
+   * @param second of the second grid
+   */
   record Sequence(BlockOrder first, BlockOrder second) implements FusedOrder {}
 
   /** A row of tiles of the first grid, then the same row of the second. */
@@ -46,13 +56,22 @@ public sealed interface FusedOrder {
    * As listed, by entries of the {@link #table}: both grids may take turns as they like, as long as
    * a tile of the second comes behind all of its row of the first. Tiles then have to wait for
    * rows: one that waits for the whole first grid could stand before a part of it.
+   *
+   * @param entries as {@link #entry} makes them
    */
   record Explicit(List<Integer> entries) implements FusedOrder {
+    /** Copies the list. */
     public Explicit {
       entries = List.copyOf(entries);
     }
 
-    /** The entry of a tile. */
+    /**
+     * {@return the entry of a tile}
+     *
+     * @param gemm 0 for the first grid, 1 for the second
+     * @param row of tiles
+     * @param column of tiles
+     */
     public static int entry(int gemm, int row, int column) {
       return (gemm == 0 ? 0 : Integer.MIN_VALUE) | row << 16 | column;
     }
@@ -99,6 +118,7 @@ public sealed interface FusedOrder {
    * @param secondColumns of tiles of the second grid
    */
   record Extents(int rows, int columns, int secondRows, int secondColumns) {
+    /** Checks that there are tiles and that an entry can name each. */
     public Extents {
       if (Math.min(Math.min(rows, columns), Math.min(secondRows, secondColumns)) < 1
           || Math.max(rows, secondRows) >= MAX_ROWS
@@ -116,7 +136,11 @@ public sealed interface FusedOrder {
       }
     }
 
-    /** What a kernel's attributes say. */
+    /**
+     * {@return the extents that a kernel's attributes say}
+     *
+     * @param attrs of which {@link FusedOrder#isIn} is true
+     */
     public static Extents of(Attrs attrs) {
       return new Extents(
           Math.toIntExact(attrs.getLong(ROWS, 0)),
@@ -125,7 +149,11 @@ public sealed interface FusedOrder {
           Math.toIntExact(attrs.getLong(SECOND_COLUMNS, 0)));
     }
 
-    /** Attributes that say it. */
+    /**
+     * {@return attributes and these extents among them}
+     *
+     * @param attrs of a kernel
+     */
     public Attrs in(Attrs attrs) {
       return attrs
           .with(ROWS, rows)
@@ -134,22 +162,27 @@ public sealed interface FusedOrder {
           .with(SECOND_COLUMNS, secondColumns);
     }
 
-    /** Tiles of both. */
+    /** {@return tiles of both} */
     public int count() {
       return Math.addExact(
           Math.multiplyExact(rows, columns), Math.multiplyExact(secondRows, secondColumns));
     }
   }
 
-  /** Whether a kernel's attributes describe two grids in one. */
+  /**
+   * {@return whether a kernel's attributes describe two grids in one}
+   *
+   * @param attrs of a kernel
+   */
   static boolean isIn(Attrs attrs) {
     return attrs.has(SECOND_COLUMNS);
   }
 
   /**
-   * One number for each tile: {@code m << 16 | n}, and the highest bit set for those of the second
-   * grid.
+   * {@return one number for each tile: {@code m << 16 | n}, and the highest bit set for those of
+   * the second grid}
    *
+   * @param e of the grids
    * @throws UserError if the order does not suit the grids
    */
   default List<Integer> table(Extents e) {
@@ -188,8 +221,9 @@ public sealed interface FusedOrder {
   }
 
   /**
-   * The table of a kernel with these attributes.
+   * {@return the table of a kernel with these attributes}
    *
+   * @param attrs of a kernel, of which {@link #isIn} is true
    * @throws UserError if they are no order of two grids, or the order does not suit them
    */
   static List<Integer> table(Attrs attrs) {
@@ -200,7 +234,7 @@ public sealed interface FusedOrder {
     return tile.m() << 16 | tile.n();
   }
 
-  /** The text that {@link #parse} reads. */
+  /** {@return the text that {@link #parse} reads} */
   default String text() {
     return switch (this) {
       case Sequence(BlockOrder first, BlockOrder second) ->
@@ -221,6 +255,8 @@ public sealed interface FusedOrder {
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the order
    * @throws UserError if it is none
    */
   static FusedOrder parse(String text) {

@@ -2,8 +2,11 @@ package dev.warpwright.ir.order;
 
 /** Whose end a tile of the second grid waits for. */
 public enum WaitPolicy {
+  /** For the tile alone that is read. */
   TILE("tile"),
+  /** For all tiles of the row that is read. */
   ROW("row"),
+  /** For the whole first grid. */
   GRID("grid");
 
   private final String text;
@@ -12,13 +15,15 @@ public enum WaitPolicy {
     this.text = text;
   }
 
+  /** {@return the word that {@link #parse} reads} */
   public String text() {
     return text;
   }
 
   /**
-   * The policy with this text.
+   * {@return the policy with this text}
    *
+   * @param text as {@link #text()} gives it
    * @throws IllegalArgumentException if there is none
    */
   public static WaitPolicy parse(String text) {

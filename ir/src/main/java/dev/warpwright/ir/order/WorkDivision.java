@@ -13,8 +13,13 @@ public sealed interface WorkDivision {
   /** A tile is one worker's. */
   record Whole() implements WorkDivision {}
 
-  /** Each tile's steps are divided into so many parts of nearly equal length. */
+  /**
+   * Each tile's steps are divided into so many parts of nearly equal length.
+   *
+   * @param parts of each tile, 2 to {@value #MAX_PARTS}
+   */
   record Parts(int parts) implements WorkDivision {
+    /** Checks the number of parts. */
     public Parts {
       if (parts < 2 || parts > MAX_PARTS) {
         throw new IllegalArgumentException(parts + " parts of a tile; 2 to " + MAX_PARTS);
@@ -26,8 +31,11 @@ public sealed interface WorkDivision {
    * Whole tiles for as many waves as there are, but for the last {@code waves} full ones; the steps
    * of the tiles of these and of the last, incomplete wave are shared out evenly, so that a
    * worker's share may begin and end inside a tile.
+   *
+   * @param waves full ones that are shared out, 0 or more
    */
   record Stream(int waves) implements WorkDivision {
+    /** Checks the number of waves. */
     public Stream {
       if (waves < 0) {
         throw new IllegalArgumentException(waves + " waves");
@@ -38,7 +46,7 @@ public sealed interface WorkDivision {
   /** Most parts of a tile. */
   int MAX_PARTS = 255;
 
-  /** The word that {@link #parse} reads. */
+  /** {@return the word that {@link #parse} reads} */
   default String text() {
     return switch (this) {
       case Whole() -> "whole";
@@ -50,6 +58,8 @@ public sealed interface WorkDivision {
   /**
    * Reads the text form.
    *
+   * @param text as {@link #text()} gives it
+   * @return the division
    * @throws UserError if it is none
    */
   static WorkDivision parse(String text) {

@@ -30,6 +30,7 @@ public record WorkList(List<Item> items, int workers, int slots) {
   /**
    * Some steps of a tile.
    *
+   * @param tile row and column in the grid of tiles
    * @param first the first step
    * @param steps how many
    * @param before steps of this worker's earlier items
@@ -44,13 +45,16 @@ public record WorkList(List<Item> items, int workers, int slots) {
     }
   }
 
+  /** Copies the list. */
   public WorkList {
     items = List.copyOf(items);
   }
 
   /**
-   * The list for a grid of tiles.
+   * {@return the list for a grid of tiles}
    *
+   * @param division of the steps of tiles
+   * @param order of the tiles
    * @param rows of tiles
    * @param columns of tiles
    * @param steps of each tile, at least 1
@@ -91,8 +95,8 @@ public record WorkList(List<Item> items, int workers, int slots) {
   }
 
   /**
-   * Four numbers for each item: {@code m << 16 | n}; {@code first << 16 | steps}; the steps before;
-   * {@code slot << 16 | part << 8 | parts}.
+   * {@return four numbers for each item: {@code m << 16 | n}; {@code first << 16 | steps}; the
+   * steps before; {@code slot << 16 | part << 8 | parts}}
    */
   public List<Integer> table() {
     List<Integer> table = new ArrayList<>();

@@ -13,13 +13,15 @@ public enum WorkOrder {
     this.text = text;
   }
 
+  /** {@return the word that {@link #parse} reads} */
   public String text() {
     return text;
   }
 
   /**
-   * The order with this text.
+   * {@return the order with this text}
    *
+   * @param text as {@link #text()} gives it
    * @throws IllegalArgumentException if there is none
    */
   public static WorkOrder parse(String text) {

@@ -7,8 +7,11 @@ public final class Numerics {
   private Numerics() {}
 
   /**
-   * The value of {@code dtype} nearest to {@code value}; {@code value} itself for f64 and
-   * non-floats.
+   * {@return the value of {@code dtype} nearest to {@code value}; {@code value} itself for f64 and
+   * non-floats}
+   *
+   * @param dtype what is rounded to
+   * @param value any, infinite and NaN too
    */
   public static double round(DType dtype, double value) {
     return switch (dtype) {
@@ -21,7 +24,11 @@ public final class Numerics {
     };
   }
 
-  /** Bits of the f16 nearest to {@code value}, rounded once from double. */
+  /**
+   * {@return bits of the f16 nearest to {@code value}, rounded once from double}
+   *
+   * @param value any; above 65504 and a half step it becomes infinite
+   */
   public static short f16Bits(double value) {
     float f = (float) value;
     if (f == value || Double.isNaN(value)) {
@@ -36,11 +43,20 @@ public final class Numerics {
     return Float.floatToFloat16(Float.intBitsToFloat(bits));
   }
 
+  /**
+   * {@return the value of an f16, exactly}
+   *
+   * @param bits of an f16
+   */
   public static float f16ToFloat(short bits) {
     return Float.float16ToFloat(bits);
   }
 
-  /** Bits of the bf16 nearest to {@code value}, rounded once from double. */
+  /**
+   * {@return bits of the bf16 nearest to {@code value}, rounded once from double}
+   *
+   * @param value any; NaN becomes the NaN {@code 0x7FFF}
+   */
   public static short bf16Bits(double value) {
     float f = (float) value;
     int bits = Float.floatToRawIntBits(f);
@@ -53,6 +69,11 @@ public final class Numerics {
     return (short) ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16);
   }
 
+  /**
+   * {@return the value of a bf16, exactly}
+   *
+   * @param bits of a bf16
+   */
   public static float bf16ToFloat(short bits) {
     return Float.intBitsToFloat(bits << 16);
   }
@@ -101,25 +122,47 @@ public final class Numerics {
             * Math.scalb((float) (mantissa | (1 << mantissaBits)), exponent - bias - mantissaBits);
   }
 
-  /** Bits of the e4m3 nearest to {@code value}, saturating at 448. */
+  /**
+   * {@return bits of the e4m3 nearest to {@code value}, saturating at 448}
+   *
+   * @param value any; NaN becomes {@code 0x7F}
+   */
   public static byte e4m3Bits(double value) {
     return (byte) f8Bits(value, 4, 3, false);
   }
 
+  /**
+   * {@return the value of an e4m3, exactly}
+   *
+   * @param bits of an e4m3
+   */
   public static float e4m3ToFloat(byte bits) {
     return f8ToFloat(bits & 0xFF, 4, 3, false);
   }
 
-  /** Bits of the e5m2 nearest to {@code value}, saturating at 57344. */
+  /**
+   * {@return bits of the e5m2 nearest to {@code value}, saturating at 57344}
+   *
+   * @param value any; NaN becomes {@code 0x7F}
+   */
   public static byte e5m2Bits(double value) {
     return (byte) f8Bits(value, 5, 2, true);
   }
 
+  /**
+   * {@return the value of an e5m2, exactly}
+   *
+   * @param bits of an e5m2
+   */
   public static float e5m2ToFloat(byte bits) {
     return f8ToFloat(bits & 0xFF, 5, 2, true);
   }
 
-  /** {@code cvt.rna.tf32.f32}: 10 fraction bits, ties away from zero. */
+  /**
+   * {@return what {@code cvt.rna.tf32.f32} gives: 10 fraction bits, ties away from zero}
+   *
+   * @param value any; infinities and NaN stay as they are
+   */
   public static float tf32(float value) {
     int bits = Float.floatToRawIntBits(value);
     if ((bits & 0x7F800000) == 0x7F800000) {

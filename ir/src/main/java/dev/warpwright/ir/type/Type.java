@@ -17,26 +17,41 @@ public record Type(DType dtype, int lanes) {
   public static final Type F64 = new Type(DType.F64, 1);
   public static final Type HANDLE = new Type(DType.HANDLE, 1);
 
+  /** Checks that there is a lane. */
   public Type {
     if (lanes < 1) {
       throw new IllegalArgumentException("lanes must be at least 1, not " + lanes);
     }
   }
 
+  /**
+   * {@return the type of a scalar}
+   *
+   * @param dtype its element type
+   */
   public static Type of(DType dtype) {
     return new Type(dtype, 1);
   }
 
+  /** {@return whether it has one lane} */
   public boolean isScalar() {
     return lanes == 1;
   }
 
-  /** The same element type with another number of lanes. */
+  /**
+   * {@return the same element type with another number of lanes}
+   *
+   * @param newLanes at least 1
+   */
   public Type withLanes(int newLanes) {
     return newLanes == lanes ? this : new Type(dtype, newLanes);
   }
 
-  /** The same number of lanes with another element type. */
+  /**
+   * {@return the same number of lanes with another element type}
+   *
+   * @param newDType of each lane
+   */
   public Type withDType(DType newDType) {
     return newDType == dtype ? this : new Type(newDType, lanes);
   }

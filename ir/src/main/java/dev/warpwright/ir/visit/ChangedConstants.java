@@ -9,7 +9,13 @@ import java.util.Map;
 public final class ChangedConstants {
   private ChangedConstants() {}
 
-  /** The kernel with each of these integers replaced wherever it stands, also in its launch. */
+  /**
+   * {@return the kernel with each of these integers replaced wherever it stands, also in its
+   * launch}
+   *
+   * @param kernel left as it is
+   * @param constants new values by old ones
+   */
   public static Kernel of(Kernel kernel, Map<Long, Long> constants) {
     Rewriter rewriter =
         new Rewriter() {

@@ -16,16 +16,22 @@ import org.jspecify.annotations.Nullable;
 public final class FlowSites {
   /** What happens to a pipe at a place. */
   public enum Kind {
+    /** A stage is filled. */
     PRODUCE,
+    /** A stage is read and released. */
     CONSUME,
+    /** A stage is read and stays the oldest. */
     PEEK,
+    /** Stages are left to another instance. */
     SKIP
   }
 
   /**
    * A mention of a pipe.
    *
+   * @param kind what is done
    * @param role that does it, null outside of roles
+   * @param stmt that does it
    */
   public record Site(Kind kind, @Nullable Role role, Stmt.Flow stmt) {}
 
@@ -33,25 +39,43 @@ public final class FlowSites {
 
   private FlowSites() {}
 
+  /**
+   * {@return what is said of pipes in a statement}
+   *
+   * @param s any statement
+   */
   public static FlowSites of(Stmt s) {
     FlowSites result = new FlowSites();
     result.visit(s, null);
     return result;
   }
 
-  /** Whether there is anything of this family in a statement. */
+  /**
+   * {@return whether there is anything of this family in a statement}
+   *
+   * @param s any statement
+   */
   public static boolean isIn(Stmt s) {
     boolean[] found = {false};
     Walk.statements(s, each -> found[0] |= each instanceof Stmt.Flow);
     return found[0];
   }
 
-  /** All mentions of a pipe but its declaration, in the order of the text. */
+  /**
+   * {@return all mentions of a pipe but its declaration, in the order of the text}
+   *
+   * @param pipe that is mentioned
+   */
   public List<Site> of(Pipe pipe) {
     return sites.getOrDefault(pipe, List.of());
   }
 
-  /** The roles that do such a thing, null among them if it is done outside of roles. */
+  /**
+   * {@return the roles that do such a thing, null among them if it is done outside of roles}
+   *
+   * @param pipe that is mentioned
+   * @param kind what is done
+   */
   public Set<@Nullable Role> roles(Pipe pipe, Kind kind) {
     Set<@Nullable Role> roles = new LinkedHashSet<>();
     for (Site site : of(pipe)) {
@@ -62,7 +86,11 @@ public final class FlowSites {
     return roles;
   }
 
-  /** How often a stage is released before it is empty. */
+  /**
+   * {@return how often a stage is released before it is empty}
+   *
+   * @param pipe that is mentioned
+   */
   public int releases(Pipe pipe) {
     int instances = 1;
     for (Site site : of(pipe)) {

@@ -4,9 +4,12 @@ import dev.warpwright.ir.Expr;
 
 /** A rewriter that knows whether it is on a side of a select, which its condition guards. */
 public class GuardedRewriter extends Rewriter {
+  /** A rewriter that changes nothing until methods are overridden. */
+  public GuardedRewriter() {}
+
   private boolean guarded;
 
-  /** Whether what is rewritten now may not be evaluated. */
+  /** {@return whether what is rewritten now may not be evaluated} */
   protected final boolean isGuarded() {
     return guarded;
   }

@@ -19,7 +19,11 @@ public final class LaunchOrder {
 
   private LaunchOrder() {}
 
-  /** Whether a statement is the wait for the launches before. */
+  /**
+   * {@return whether a statement is the wait for the launches before}
+   *
+   * @param s any statement
+   */
   public static boolean awaitsPrevious(Stmt s) {
     return s instanceof Stmt.Flow.AwaitPrevious
         || (s instanceof Stmt.Evaluate(Expr.Call call)
@@ -27,19 +31,31 @@ public final class LaunchOrder {
             && intrinsic.awaitsPrevious());
   }
 
-  /** Whether a statement holds such a wait. */
+  /**
+   * {@return whether a statement holds such a wait}
+   *
+   * @param body any statement
+   */
   public static boolean overlaps(Stmt body) {
     boolean[] found = {false};
     Walk.statements(body, s -> found[0] |= awaitsPrevious(s));
     return found[0];
   }
 
-  /** Whether a launch of the kernel begins before those before it have ended. */
+  /**
+   * {@return whether a launch of the kernel begins before those before it have ended}
+   *
+   * @param kernel for a grid
+   */
   public static boolean overlaps(Kernel kernel) {
     return overlaps(kernel.body());
   }
 
-  /** The names of the parameters that depend on no launch before. */
+  /**
+   * {@return the names of the parameters that depend on no launch before}
+   *
+   * @param attrs of a kernel
+   */
   public static Set<String> constants(Attrs attrs) {
     Set<String> names = new TreeSet<>();
     String text = attrs.getString(CONSTANTS);

@@ -14,6 +14,11 @@ import java.util.Set;
  * @param writes buffers of which it writes; counters count as written by whoever signals them
  */
 public record Leaves(Set<Buffer> reads, Set<Buffer> writes) {
+  /**
+   * {@return what a statement reads and writes by itself, not in the statements inside}
+   *
+   * @param s any statement
+   */
   public static Leaves of(Stmt s) {
     Set<Buffer> reads = new LinkedHashSet<>();
     Set<Buffer> writes = new LinkedHashSet<>();

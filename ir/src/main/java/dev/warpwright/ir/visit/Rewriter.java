@@ -29,14 +29,29 @@ import org.jspecify.annotations.Nullable;
  * returned as the same instance.
  */
 public class Rewriter {
+  /** A rewriter that changes nothing until methods are overridden. */
+  public Rewriter() {}
+
   private final Map<Pipe, Pipe> pipes = new HashMap<>();
 
-  /** The buffer to use instead, for every mention. */
+  /**
+   * {@return the buffer to use instead, for every mention}
+   *
+   * @param buffer as it stands
+   */
   protected Buffer buffer(Buffer buffer) {
     return buffer;
   }
 
-  /** Rewrites what stands where variables run from 0 to extents. Override it to know them there. */
+  /**
+   * Rewrites what stands where variables run from 0 to extents. Override it to know them there.
+   *
+   * @param <T> of what is rewritten
+   * @param vars of the box
+   * @param extents one for each variable
+   * @param rewrite gives what stands there
+   * @return what {@code rewrite} gives
+   */
   protected <T> T under(List<Var> vars, List<Expr> extents, Supplier<T> rewrite) {
     return rewrite.get();
   }
@@ -52,6 +67,11 @@ public class Rewriter {
         : under(List.of(instance), List.of(Exprs.i32(role.instances())), () -> stmt(role.body()));
   }
 
+  /**
+   * {@return an expression rewritten, from the inside out}
+   *
+   * @param e any expression
+   */
   public Expr expr(Expr e) {
     return switch (e) {
       case Var v -> v;
@@ -109,6 +129,11 @@ public class Rewriter {
     };
   }
 
+  /**
+   * {@return a statement rewritten, from the inside out}
+   *
+   * @param s any statement
+   */
   public Stmt stmt(Stmt s) {
     return switch (s) {
       case Stmt.Seq(List<Stmt> stmts) -> {
@@ -213,7 +238,12 @@ public class Rewriter {
     };
   }
 
-  /** The pipe to use instead, for every mention: another one where its buffers are exchanged. */
+  /**
+   * {@return the pipe to use instead, for every mention: another one where its buffers are
+   * exchanged}
+   *
+   * @param pipe as it stands
+   */
   protected Pipe pipe(Pipe pipe) {
     return pipes.getOrDefault(pipe, pipe);
   }
@@ -286,7 +316,11 @@ public class Rewriter {
     };
   }
 
-  /** A store, of a map's or by itself. */
+  /**
+   * {@return a store, of a map's or by itself}
+   *
+   * @param store as it stands
+   */
   protected Stmt.Store store(Stmt.Store store) {
     Buffer newBuffer = buffer(store.buffer());
     List<Expr> newIndices = exprs(store.indices());
@@ -300,7 +334,12 @@ public class Rewriter {
     return block(b, b.predicate() == null ? null : expr(b.predicate()));
   }
 
-  /** The block rewritten, with another predicate. */
+  /**
+   * {@return the block rewritten, with another predicate}
+   *
+   * @param b as it stands
+   * @param predicate instead of the block's; null for none
+   */
   protected final Stmt block(Stmt.Block b, @Nullable Expr predicate) {
     List<IterVar> iterVars =
         each(
@@ -315,7 +354,15 @@ public class Rewriter {
     return inBlock(b, predicate, () -> rebuilt(b, iterVars, predicate));
   }
 
-  /** Rewrites what stands in a block, where its predicate holds. Override it to know that. */
+  /**
+   * Rewrites what stands in a block, where its predicate holds. Override it to know that.
+   *
+   * @param <T> of what is rewritten
+   * @param b as it stands
+   * @param predicate rewritten; null for none
+   * @param rewrite gives what stands there
+   * @return what {@code rewrite} gives
+   */
   protected <T> T inBlock(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
     return rewrite.get();
   }
@@ -335,6 +382,11 @@ public class Rewriter {
         : new Stmt.Block(b.name(), iterVars, predicate, reads, writes, init, body, b.attrs());
   }
 
+  /**
+   * {@return a region of a buffer rewritten}
+   *
+   * @param region as it stands
+   */
   public Region region(Region region) {
     Buffer newBuffer = buffer(region.buffer());
     List<Range> newRanges =
@@ -352,12 +404,22 @@ public class Rewriter {
         : new Region(newBuffer, newRanges);
   }
 
-  /** The expressions rewritten; the same list if none changed. */
+  /**
+   * {@return the expressions rewritten; the same list if none changed}
+   *
+   * @param list as they stand
+   */
   protected final List<Expr> exprs(List<Expr> list) {
     return each(list, this::expr);
   }
 
-  /** Every element rewritten; the same list if none changed. */
+  /**
+   * {@return every element rewritten; the same list if none changed}
+   *
+   * @param <T> of the elements
+   * @param list as they stand
+   * @param rewrite gives the new element, or the same
+   */
   protected static <T> List<T> each(List<T> list, UnaryOperator<T> rewrite) {
     List<T> changed = null;
     for (int i = 0; i < list.size(); i++) {

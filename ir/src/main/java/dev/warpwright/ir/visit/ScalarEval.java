@@ -16,8 +16,10 @@ public final class ScalarEval extends Rewriter {
   }
 
   /**
-   * The value.
+   * {@return the value of an integer expression}
    *
+   * @param e of integer operators
+   * @param values of its variables
    * @throws IllegalArgumentException if the expression uses something else than these variables and
    *     integer operators, or divides by zero
    */

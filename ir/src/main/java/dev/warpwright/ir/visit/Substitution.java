@@ -10,15 +10,31 @@ public final class Substitution extends Rewriter {
   private final Map<Var, ? extends Expr> vars;
   private final Map<Buffer, Buffer> buffers;
 
+  /**
+   * Replaces variables and buffers, all at once.
+   *
+   * @param vars what stands for each variable
+   * @param buffers what stands for each buffer
+   */
   public Substitution(Map<Var, ? extends Expr> vars, Map<Buffer, Buffer> buffers) {
     this.vars = vars;
     this.buffers = buffers;
   }
 
+  /**
+   * {@return what replaces variables}
+   *
+   * @param vars what stands for each variable
+   */
   public static Substitution ofVars(Map<Var, ? extends Expr> vars) {
     return new Substitution(vars, Map.of());
   }
 
+  /**
+   * {@return what replaces buffers}
+   *
+   * @param buffers what stands for each buffer
+   */
   public static Substitution ofBuffers(Map<Buffer, Buffer> buffers) {
     return new Substitution(Map.of(), buffers);
   }

@@ -22,20 +22,43 @@ public final class Walk {
     this.onExpr = onExpr;
   }
 
+  /**
+   * Shows a statement and all statements in it, outer ones first.
+   *
+   * @param root where to begin
+   * @param onStmt is shown each
+   */
   public static void statements(Stmt root, Consumer<Stmt> onStmt) {
     new Walk(onStmt, null).stmt(root);
   }
 
-  /** All expressions in a statement, those of regions and loop bounds included. */
+  /**
+   * All expressions in a statement, those of regions and loop bounds included.
+   *
+   * @param root where to begin
+   * @param onExpr is shown each
+   */
   public static void expressions(Stmt root, Consumer<Expr> onExpr) {
     new Walk(s -> {}, onExpr).stmt(root);
   }
 
+  /**
+   * Shows an expression and all expressions in it.
+   *
+   * @param root where to begin
+   * @param onExpr is shown each
+   */
   public static void expressions(Expr root, Consumer<Expr> onExpr) {
     new Walk(s -> {}, onExpr).expr(root);
   }
 
-  /** Both. */
+  /**
+   * Shows all statements and all expressions in a statement.
+   *
+   * @param root where to begin
+   * @param onStmt is shown each statement
+   * @param onExpr is shown each expression
+   */
   public static void all(Stmt root, Consumer<Stmt> onStmt, Consumer<Expr> onExpr) {
     new Walk(onStmt, onExpr).stmt(root);
   }

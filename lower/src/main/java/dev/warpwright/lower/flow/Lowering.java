@@ -23,15 +23,24 @@ import java.util.Set;
 public final class Lowering {
   private Lowering() {}
 
-  /** Lowers without telling anybody. */
+  /**
+   * Makes a kernel of a tile program without telling anybody.
+   *
+   * @param func of tile statements, with loops bound to blocks
+   * @param target the GPU that it is for
+   * @return a grid kernel
+   */
   public static Kernel lower(PrimFunc func, GpuTarget target) {
     return lower(func, target, PassListener.NONE);
   }
 
   /**
-   * Lowers.
+   * Makes a kernel of a tile program.
    *
+   * @param func of tile statements, with loops bound to blocks
+   * @param target the GPU that it is for
    * @param listener is told the result of each pass
+   * @return a grid kernel
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */

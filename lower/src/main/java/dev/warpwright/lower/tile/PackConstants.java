@@ -18,7 +18,6 @@ import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentOrder;
-import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -98,7 +97,7 @@ public final class PackConstants {
    */
   public record Form(Buffer buffer, Layout where, boolean tf32) {}
 
-  /** As {@link #apply(PrimFunc, Set, PassListener)}, without telling anybody. */
+  /** The program that reads these constants in the forms that it wants, and the forms. */
   public static Packed apply(PrimFunc func, Set<Buffer> constants) {
     return new PackConstants(func, constants).packed(func);
   }

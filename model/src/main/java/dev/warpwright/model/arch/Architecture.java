@@ -16,19 +16,26 @@ public sealed interface Architecture {
    * @param activations one name for each hidden layer, in order; names are not checked here
    */
   record Mlp(List<Integer> widths, List<String> activations) implements Architecture {
+    /** Copies the lists. */
     public Mlp {
       widths = List.copyOf(widths);
       activations = List.copyOf(activations);
     }
   }
 
-  /** A JSON file that describes the network. */
+  /**
+   * A JSON file that describes the network.
+   *
+   * @param file as the text form has it; it is read when weights are assembled, not before
+   */
   record Described(Path file) implements Architecture {}
 
   /**
    * Reads {@code mlp:IN,HIDDEN…,OUT:ACTIVATION} or {@code mlp:IN,HIDDEN…,OUT:ACTIVATION,…} with one
    * activation for each hidden layer, or the path of a JSON file.
    *
+   * @param text what {@code --arch} takes
+   * @return the architecture; a file is not looked at yet
    * @throws UserError if it is neither
    */
   static Architecture parse(String text) {

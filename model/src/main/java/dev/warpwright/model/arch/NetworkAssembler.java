@@ -46,8 +46,10 @@ public final class NetworkAssembler {
   }
 
   /**
-   * The network of an architecture with these weights.
+   * {@return the network of an architecture with these weights}
    *
+   * @param weights with the shapes that the architecture says
+   * @param architecture which layers there are
    * @throws UserError if they do not fit, or the description cannot be read
    */
   public static Graph assemble(Weights weights, Architecture architecture) {

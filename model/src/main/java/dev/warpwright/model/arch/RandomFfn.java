@@ -23,6 +23,7 @@ import java.util.SplittableRandom;
 public record RandomFfn(int model, int hidden, boolean gated, Activation activation, boolean bias) {
   private static final double BIAS = 0.1;
 
+  /** Checks that there are features. */
   public RandomFfn {
     if (model < 1 || hidden < 1) {
       throw new UserError("a feed-forward block of " + model + " and " + hidden + " features");
@@ -30,9 +31,10 @@ public record RandomFfn(int model, int hidden, boolean gated, Activation activat
   }
 
   /**
-   * The network.
+   * {@return the network}
    *
    * @param dtype of weights, inputs and outputs
+   * @param seed equal seeds give equal weights
    */
   public Graph graph(DType dtype, long seed) {
     RandomNodes layers = new RandomNodes("rows", dtype, new SplittableRandom(seed));

@@ -32,7 +32,10 @@ public final class RandomMlp {
    * Makes one.
    *
    * @param mlp whose activations stand between the layers; the last has none
+   * @param bias whether layers add one
    * @param dtype of the weights
+   * @param seed equal seeds give equal weights
+   * @return its graph, with inputs of any number of rows
    * @throws UserError if there is no activation of a name, or it has weights of its own
    */
   public static Graph of(Architecture.Mlp mlp, boolean bias, DType dtype, long seed) {
@@ -98,6 +101,7 @@ public final class RandomMlp {
   /**
    * Refuses a name that is no activation's.
    *
+   * @param name as in {@code --arch}
    * @throws UserError if there is none of that name, or it has weights of its own
    */
   public static void checkActivation(String name) {

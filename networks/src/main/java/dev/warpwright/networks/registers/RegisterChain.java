@@ -26,7 +26,7 @@ public final class RegisterChain extends RowChain {
     this.tiling = tiling;
   }
 
-  /** The tile program of a network that {@link ChainTiling#of} accepts. */
+  /** The tile program of a network, tiled as one of the candidates of {@link ChainTiling}. */
   public static Scheduled schedule(StageGroup group, ChainTiling tiling) {
     return new RegisterChain(group, tiling).scheduled(ROWS, tiling.blocks(), tiling.prefetch());
   }

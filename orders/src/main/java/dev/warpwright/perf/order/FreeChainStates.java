@@ -52,9 +52,8 @@ final class FreeChainStates extends ChainStates {
   }
 
   /**
-   * Goes through the moments of a tile, trying everything that may be evicted.
-   *
-   * @return in {@link #now}: what the cache may hold after them, with the least loads to get there
+   * Goes through the moments of a tile, trying everything that may be evicted. Leaves in {@link
+   * #now} what the cache may hold after them, with the least loads to get there.
    */
   private void moments(int tile, long cached, long others) {
     now.clear();

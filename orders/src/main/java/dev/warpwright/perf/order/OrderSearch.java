@@ -47,9 +47,13 @@ public final class OrderSearch {
    *
    * @param seed of the annealing
    * @param seconds after which the best order so far is returned
-   * @throws UserError if the problem is too large to search
    */
   public record Request(TileProblem problem, CachePolicy policy, long seed, double seconds) {
+    /**
+     * Checks time and size.
+     *
+     * @throws UserError if there is no time, or the problem is too large to search
+     */
     public Request {
       if (!(seconds > 0)) {
         throw new UserError("a search of " + seconds + " s: give it more than 0");

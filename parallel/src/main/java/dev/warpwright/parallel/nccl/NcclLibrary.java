@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.runtime.cuda.Downcall;
+import dev.warpwright.runtime.call.Downcall;
 import dev.warpwright.runtime.cuda.NativeFunctions;
 import dev.warpwright.target.host.NativeLibraries;
 import java.lang.foreign.Arena;

@@ -3,14 +3,13 @@ package dev.warpwright.cli.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.CpuAttention;
+import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.measure.data.AttentionData;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
@@ -39,8 +38,9 @@ public final class AttentionRun {
     Arguments arguments = AttentionData.of(cache, attention.func().params(), seed);
     AttentionReference expected = AttentionData.reference(cache, arguments);
     Object o = array(arguments.get("O"));
-    try (ParallelRunner parallel = new ParallelRunner()) {
-      CpuAttention.of(attention, parallel)
+    try (CpuDevice device = new CpuDevice()) {
+      device
+          .attention(attention)
           .run(
               array(arguments.get("Q")),
               array(arguments.get("K")),

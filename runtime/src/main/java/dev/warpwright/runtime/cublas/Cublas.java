@@ -8,12 +8,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Downcall;
+import dev.warpwright.runtime.call.Out;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaStream;
-import dev.warpwright.runtime.cuda.Downcall;
 import dev.warpwright.runtime.cuda.DriverLibrary;
 import dev.warpwright.runtime.cuda.NativeFunctions;
-import dev.warpwright.runtime.cuda.Out;
 import dev.warpwright.target.host.NativeLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

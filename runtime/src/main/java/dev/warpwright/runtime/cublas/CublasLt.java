@@ -6,9 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Downcall;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaStream;
-import dev.warpwright.runtime.cuda.Downcall;
 import dev.warpwright.runtime.cuda.DriverLibrary;
 import dev.warpwright.runtime.cuda.NativeFunctions;
 import dev.warpwright.target.host.NativeLibraries;

@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
@@ -33,27 +34,34 @@ public final class CudaBuffer extends CudaResource {
     }
   }
 
+  /** {@return how many bytes it is long} */
   public long bytes() {
     return bytes;
   }
 
   /**
-   * A part of this memory, for what takes a buffer; closing it frees nothing.
+   * {@return a part of this memory, for what takes a buffer; closing it frees nothing}
    *
    * @param offset of its first byte
+   * @param length bytes, so that it ends inside this memory
    */
   public CudaBuffer slice(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, bytes);
     return new CudaBuffer(context(), address() + offset, length, false);
   }
 
-  /** The device's address of the first byte; a multiple of 256, but of a part. */
+  /** {@return the device's address of the first byte; a multiple of 256, but of a part} */
   public long address() {
     checkOpen();
     return address;
   }
 
-  /** Fills all of it with one byte: what a kernel then fails to write can be seen. */
+  /**
+   * Fills all of it with one byte: what a kernel then fails to write can be seen.
+   *
+   * @param value of each byte
+   * @param stream in whose order it happens
+   */
   public void poison(byte value, CudaStream stream) {
     use();
     stream.touch(this);
@@ -66,19 +74,31 @@ public final class CudaBuffer extends CudaResource {
    * copy itself runs in the stream's order. Must not be captured into a graph.
    *
    * @param source on or off the Java heap, at most {@link #bytes} long
+   * @param stream in whose order it happens
    */
   public void copyFrom(MemorySegment source, CudaStream stream) {
     copyFrom(source, 0, stream);
   }
 
-  /** {@link #copyFrom(MemorySegment, CudaStream)} to {@code offset} bytes behind the start. */
+  /**
+   * {@link #copyFrom(MemorySegment, CudaStream)} to {@code offset} bytes behind the start.
+   *
+   * @param source on or off the Java heap
+   * @param offset bytes from the start of this buffer
+   * @param stream in whose order it happens
+   */
   public void copyFrom(MemorySegment source, long offset, CudaStream stream) {
     use();
     Objects.checkFromIndexSize(offset, source.byteSize(), bytes);
     stream.staging().toDevice(source, address + offset);
   }
 
-  /** {@link #copyFrom(MemorySegment, CudaStream)} of an array. */
+  /**
+   * {@link #copyFrom(MemorySegment, CudaStream)} of an array.
+   *
+   * @param source at most {@link #bytes} long
+   * @param stream in whose order it happens
+   */
   public void copyFrom(float[] source, CudaStream stream) {
     copyFrom(MemorySegment.ofArray(source), stream);
   }
@@ -88,24 +108,40 @@ public final class CudaBuffer extends CudaResource {
    * for it. Must not be captured into a graph.
    *
    * @param target on or off the Java heap, at most {@link #bytes} long
+   * @param stream that is waited for
    */
   public void copyTo(MemorySegment target, CudaStream stream) {
     copyTo(target, 0, stream);
   }
 
-  /** {@link #copyTo(MemorySegment, CudaStream)} from {@code offset} bytes behind the start. */
+  /**
+   * {@link #copyTo(MemorySegment, CudaStream)} from {@code offset} bytes behind the start.
+   *
+   * @param target on or off the Java heap
+   * @param offset bytes from the start of this buffer
+   * @param stream that is waited for
+   */
   public void copyTo(MemorySegment target, long offset, CudaStream stream) {
     use();
     Objects.checkFromIndexSize(offset, target.byteSize(), bytes);
     stream.staging().toHost(address + offset, target);
   }
 
-  /** {@link #copyTo(MemorySegment, CudaStream)} to an array. */
+  /**
+   * {@link #copyTo(MemorySegment, CudaStream)} to an array.
+   *
+   * @param target at most {@link #bytes} long
+   * @param stream that is waited for
+   */
   public void copyTo(float[] target, CudaStream stream) {
     copyTo(MemorySegment.ofArray(target), stream);
   }
 
-  /** All of this buffer as floats; bytes that fill no float at the end are left out. */
+  /**
+   * {@return all of this buffer as floats; bytes that fill no float at the end are left out}
+   *
+   * @param stream that is waited for
+   */
   public float[] toFloats(CudaStream stream) {
     float[] floats = new float[Math.toIntExact(bytes / ValueLayout.JAVA_FLOAT.byteSize())];
     copyTo(floats, stream);
@@ -116,7 +152,9 @@ public final class CudaBuffer extends CudaResource {
    * Copies from pinned memory without waiting. The source must stay as it is until the stream has
    * come to it.
    *
+   * @param source at least {@code bytes} long
    * @param bytes to copy, from the start of the source to the start of this buffer
+   * @param stream in whose order it happens
    */
   public void copyFrom(PinnedBuffer source, long bytes, CudaStream stream) {
     use();
@@ -132,7 +170,9 @@ public final class CudaBuffer extends CudaResource {
    * Copies to pinned memory without waiting. The target holds the data once the stream has come to
    * it.
    *
+   * @param target at least {@code bytes} long
    * @param bytes to copy, from the start of this buffer to the start of the target
+   * @param stream in whose order it happens
    */
   public void copyTo(PinnedBuffer target, long bytes, CudaStream stream) {
     use();
@@ -143,7 +183,12 @@ public final class CudaBuffer extends CudaResource {
     context().check(MemoryCalls.toHost(to, address, bytes, stream.handle()), "cuMemcpyDtoHAsync");
   }
 
-  /** Copies all of another buffer of this device to the start of this one. */
+  /**
+   * Copies all of another buffer of this device to the start of this one.
+   *
+   * @param source at most as long as this buffer
+   * @param stream in whose order it happens
+   */
   public void copyFrom(CudaBuffer source, CudaStream stream) {
     copyFrom(source, source.bytes, stream);
   }
@@ -151,7 +196,9 @@ public final class CudaBuffer extends CudaResource {
   /**
    * Copies the start of another buffer of this device to the start of this one, without waiting.
    *
+   * @param source at least {@code bytes} long
    * @param bytes to copy
+   * @param stream in whose order it happens
    */
   public void copyFrom(CudaBuffer source, long bytes, CudaStream stream) {
     use();

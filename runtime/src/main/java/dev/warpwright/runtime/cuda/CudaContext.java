@@ -1,6 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Out;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -34,6 +35,7 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
+  /** {@return the device whose context it is} */
   public CudaDevice device() {
     return device;
   }
@@ -41,13 +43,20 @@ public final class CudaContext implements AutoCloseable {
   /**
    * Allocates device memory. Its content is whatever was there before.
    *
+   * @param bytes at least 1
+   * @return the memory, to be closed
    * @throws DeviceError if there is not enough
    */
   public CudaBuffer allocate(long bytes) {
     return CudaBuffer.allocate(this, bytes);
   }
 
-  /** Allocates host memory that the device can copy from and to without the processor. */
+  /**
+   * Allocates host memory that the device can copy from and to without the processor.
+   *
+   * @param bytes at least 1
+   * @return the memory, to be closed
+   */
   public PinnedBuffer allocatePinned(long bytes) {
     return PinnedBuffer.allocate(this, bytes);
   }
@@ -55,18 +64,20 @@ public final class CudaContext implements AutoCloseable {
   /**
    * Loads a cubin or PTX.
    *
+   * @param image all bytes of the file
+   * @return the module, to be closed
    * @throws DeviceError if it is not for this device
    */
   public CudaModule load(byte[] image) {
     return CudaModule.load(this, image);
   }
 
-  /** A stream that waits for no other one. */
+  /** {@return a new stream that waits for no other one, to be closed} */
   public CudaStream newStream() {
     return CudaStream.create(this);
   }
 
-  /** An event that carries a time. */
+  /** {@return a new event that carries a time, to be closed} */
   public CudaEvent newEvent() {
     return CudaEvent.create(this, true);
   }
@@ -77,7 +88,7 @@ public final class CudaContext implements AutoCloseable {
     check(DeviceCalls.synchronize(), "cuCtxSynchronize");
   }
 
-  /** Bytes of device memory that are free now. */
+  /** {@return bytes of device memory that are free now} */
   public long freeBytes() {
     use();
     try (Out free = new Out();
@@ -87,7 +98,9 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
-  /** Whether a kernel's fault has made the context unusable: only closing it makes sense. */
+  /**
+   * {@return whether a kernel's fault has made the context unusable: only closing it makes sense}
+   */
   public boolean isLost() {
     return lost;
   }

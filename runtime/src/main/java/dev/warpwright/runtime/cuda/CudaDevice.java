@@ -35,19 +35,19 @@ public record CudaDevice(
     int driverVersion) {
 
   /**
-   * The architecture to compile for: {@code sm_80}, and from 9.0 on the one with all of the
-   * device's features, {@code sm_90a}.
+   * {@return the architecture to compile for: {@code sm_80}, and from 9.0 on the one with all of
+   * the device's features, {@code sm_90a}}
    */
   public String arch() {
     return "sm_" + major + minor + (major >= 9 ? "a" : "");
   }
 
-  /** The version of the driver: {@code 13.0}. */
+  /** {@return the version of the driver: {@code 13.0}} */
   public String driver() {
     return String.format(Locale.ROOT, "%d.%d", driverVersion / 1000, driverVersion % 1000 / 10);
   }
 
-  /** The compute capability: {@code 9.0}. */
+  /** {@return the compute capability: {@code 9.0}} */
   public String computeCapability() {
     return major + "." + minor;
   }
@@ -55,6 +55,7 @@ public record CudaDevice(
   /**
    * Opens the device's primary context.
    *
+   * @return the context, to be closed
    * @throws dev.warpwright.base.DeviceError if the driver refuses
    */
   public CudaContext open() {

@@ -3,6 +3,7 @@ package dev.warpwright.runtime.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Out;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -73,18 +74,18 @@ public final class CudaDriver {
     Holder.forget();
   }
 
-  /** The driver, unless it or a GPU is missing. */
+  /** {@return the driver, unless it or a GPU is missing} */
   public static Optional<CudaDriver> find() {
     return Optional.ofNullable(Holder.get().driver());
   }
 
-  /** One line that says why {@link #find} is empty; nothing if it is not. */
+  /** {@return one line that says why {@link #find} is empty; nothing if it is not} */
   public static String whyMissing() {
     return Holder.get().whyMissing();
   }
 
   /**
-   * The driver.
+   * {@return the driver}
    *
    * @throws DeviceError with {@link #whyMissing} if it or a GPU is missing
    */
@@ -92,22 +93,23 @@ public final class CudaDriver {
     return find().orElseThrow(() -> new DeviceError(whyMissing()));
   }
 
-  /** {@link #version} for people: {@code 13.0}. */
+  /** {@return {@link #version} for people: {@code 13.0}} */
   public String versionText() {
     return version / 1000 + "." + version % 1000 / 10;
   }
 
+  /** {@return how many devices the driver shows, at least 1} */
   public int deviceCount() {
     return deviceCount;
   }
 
-  /** All devices, in the driver's order. */
+  /** {@return all devices, in the driver's order} */
   public List<CudaDevice> devices() {
     return IntStream.range(0, deviceCount).mapToObj(this::device).toList();
   }
 
   /**
-   * One device.
+   * {@return one device}
    *
    * @param ordinal from 0 to {@link #deviceCount} − 1
    * @throws DeviceError if there is no such device

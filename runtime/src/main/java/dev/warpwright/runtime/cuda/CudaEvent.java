@@ -1,5 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
+
 /** A point in a stream's work. */
 public final class CudaEvent extends CudaResource {
   private static final int DISABLE_TIMING = 2;
@@ -20,7 +22,15 @@ public final class CudaEvent extends CudaResource {
     }
   }
 
-  /** Puts this event behind all work that the stream was given so far. */
+  /**
+   * @param stream of the event's context
+   */
+
+  /**
+   * Puts this event behind all work that the stream was given so far.
+   *
+   * @param stream of the event's context
+   */
   public void record(CudaStream stream) {
     use();
     context().check(StreamCalls.record(handle, stream.handle()), "cuEventRecord");
@@ -33,9 +43,10 @@ public final class CudaEvent extends CudaResource {
   }
 
   /**
-   * Milliseconds from an earlier event to this one, to about half a microsecond. Both must have
-   * been passed.
+   * {@return milliseconds from an earlier event to this one, to about half a microsecond} Both must
+   * have been passed.
    *
+   * @param earlier of the same context
    * @throws dev.warpwright.base.DeviceError if one was not recorded or is not passed yet
    */
   public float millisSince(CudaEvent earlier) {

@@ -1,6 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Out;
 import java.util.List;
 
 /** A kernel. It lives as long as its module. */
@@ -35,25 +36,27 @@ public final class CudaFunction {
     maxDynamicShared = attribute(MAX_DYNAMIC_SHARED);
   }
 
+  /** {@return the module that it is in; closing that ends it} */
   public CudaModule module() {
     return module;
   }
 
+  /** {@return the kernel's name in the module} */
   public String name() {
     return name;
   }
 
-  /** Registers of a thread. */
+  /** {@return registers of a thread} */
   public int registers() {
     return registers;
   }
 
-  /** Bytes of shared memory that the kernel declares. */
+  /** {@return bytes of shared memory that the kernel declares} */
   public int staticShared() {
     return staticShared;
   }
 
-  /** Bytes of local memory of a thread: spills, and arrays indexed dynamically. */
+  /** {@return bytes of local memory of a thread: spills, and arrays indexed dynamically} */
   public int localBytes() {
     return localBytes;
   }

@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -22,6 +23,9 @@ public final class CudaGraph extends CudaResource {
    * the device, copies of pinned memory and events can be captured; allocating, waiting and copies
    * of ordinary memory cannot. Arguments are captured as they are now.
    *
+   * @param stream that captures
+   * @param work gives its work to that stream on this thread
+   * @return the graph, to be closed
    * @throws dev.warpwright.base.DeviceError if the work cannot be captured
    */
   public static CudaGraph capture(CudaStream stream, Runnable work) {
@@ -31,6 +35,9 @@ public final class CudaGraph extends CudaResource {
   /**
    * Captures what {@code work} gives to streams of several devices, a graph each.
    *
+   * @param streams one of each device
+   * @param work gives its work to these streams on this thread
+   * @return a graph for each stream, in their order, to be closed
    * @throws dev.warpwright.base.DeviceError if the work cannot be captured
    */
   public static List<CudaGraph> capture(List<CudaStream> streams, Runnable work) {
@@ -91,6 +98,7 @@ public final class CudaGraph extends CudaResource {
   /**
    * Gives the captured work to a stream and does not wait.
    *
+   * @param stream of the context that captured it
    * @throws IllegalStateException if something that the work uses is closed
    */
   public void replay(CudaStream stream) {

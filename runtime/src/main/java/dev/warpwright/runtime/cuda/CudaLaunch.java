@@ -18,6 +18,11 @@ public final class CudaLaunch {
   private final LaunchBlock block;
 
   /**
+   * Prepares launches of a kernel.
+   *
+   * @param function the kernel
+   * @param config its grid and blocks
+   * @param arguments one for each parameter, in order
    * @throws DeviceError if the device cannot run this configuration, or an argument's size is not
    *     the parameter's (checked where the driver can tell, from 12.4 on; too few arguments are not
    *     noticed)
@@ -31,10 +36,18 @@ public final class CudaLaunch {
     this.block = new LaunchBlock(config, arguments);
   }
 
+  /**
+   * Prepares launches of a kernel, as {@link #CudaLaunch(CudaFunction, LaunchConfig, List)} does.
+   *
+   * @param function the kernel
+   * @param config its grid and blocks
+   * @param arguments one for each parameter, in order
+   */
   public CudaLaunch(CudaFunction function, LaunchConfig config, KernelArgument... arguments) {
     this(function, config, List.of(arguments));
   }
 
+  /** {@return its grid and blocks} */
   public LaunchConfig config() {
     return config;
   }
@@ -43,6 +56,7 @@ public final class CudaLaunch {
    * Replaces an argument for later runs.
    *
    * @param index of the parameter, from 0
+   * @param argument of the same kind as the one before
    * @throws IllegalArgumentException if it is of another kind than the one before
    */
   public synchronized void set(int index, KernelArgument argument) {
@@ -65,6 +79,7 @@ public final class CudaLaunch {
    * Gives the kernel to a stream and does not wait. A fault in the kernel is reported by a later
    * call.
    *
+   * @param stream of the function's context
    * @throws IllegalStateException if the module, the stream or an argument's buffer is closed
    * @throws DeviceError if the driver refuses the launch
    */

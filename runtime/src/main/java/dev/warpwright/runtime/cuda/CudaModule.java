@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,8 +37,9 @@ public final class CudaModule extends CudaResource {
   }
 
   /**
-   * A kernel of this module.
+   * {@return a kernel of this module}
    *
+   * @param name as in the source, of functions that are {@code extern "C"}
    * @throws dev.warpwright.base.DeviceError if there is none of this name
    */
   public CudaFunction function(String name) {

@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +34,7 @@ public final class CudaStream extends CudaResource {
     context().check(StreamCalls.synchronize(handle), "cuStreamSynchronize");
   }
 
-  /** Whether all work given so far is done. */
+  /** {@return whether all work given so far is done} */
   public boolean isDone() {
     use();
     int status = StreamCalls.query(handle);
@@ -44,13 +45,17 @@ public final class CudaStream extends CudaResource {
     return true;
   }
 
-  /** Lets later work of this stream wait for an event of another one. */
+  /**
+   * Lets later work of this stream wait for an event of another one.
+   *
+   * @param event of the same context; one that was never recorded is not waited for
+   */
   public void waitFor(CudaEvent event) {
     use();
     context().check(StreamCalls.waitEvent(handle, event.handle()), "cuStreamWaitEvent");
   }
 
-  /** The driver's {@code CUstream}. */
+  /** {@return the driver's {@code CUstream}} */
   public long handle() {
     checkOpen();
     return handle;
@@ -68,7 +73,11 @@ public final class CudaStream extends CudaResource {
     return made;
   }
 
-  /** Notes that the work that is being captured uses a resource. */
+  /**
+   * Notes that the work that is being captured uses a resource.
+   *
+   * @param resource kept open by the graph's user
+   */
   public void touch(CudaResource resource) {
     Set<CudaResource> touched = captured;
     if (touched != null) {

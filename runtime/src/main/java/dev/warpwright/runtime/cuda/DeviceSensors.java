@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.warpwright.runtime.call.Downcall;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -30,7 +31,11 @@ public final class DeviceSensors {
     this.device = device;
   }
 
-  /** The sensors of a device; empty where NVML is missing or does not know it. */
+  /**
+   * {@return the sensors of a device; empty where NVML is missing or does not know it}
+   *
+   * @param device of the driver
+   */
   public static Optional<DeviceSensors> open(CudaDevice device) {
     for (String name : NAMES) {
       try {
@@ -72,12 +77,12 @@ public final class DeviceSensors {
     }
   }
 
-  /** The SMs' clock now; 0 if it cannot be read. */
+  /** {@return the SMs' clock now; 0 if it cannot be read} */
   public int clockMhz() {
     return read(clock, CLOCK_SM);
   }
 
-  /** The device's temperature in °C; 0 if it cannot be read. */
+  /** {@return the device's temperature in °C; 0 if it cannot be read} */
   public int temperature() {
     return read(temperature, TEMPERATURE_GPU);
   }

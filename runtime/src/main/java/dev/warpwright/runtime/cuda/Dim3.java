@@ -1,9 +1,16 @@
 package dev.warpwright.runtime.cuda;
 
-/** A number of threads or blocks in each of three dimensions, all positive; x varies fastest. */
+/**
+ * A number of threads or blocks in each of three dimensions, all positive; x varies fastest.
+ *
+ * @param x in the first dimension
+ * @param y in the second
+ * @param z in the third
+ */
 public record Dim3(int x, int y, int z) {
   public static final Dim3 ONE = new Dim3(1, 1, 1);
 
+  /** Checks that all are positive. */
   public Dim3 {
     if (x <= 0 || y <= 0 || z <= 0) {
       throw new IllegalArgumentException(
@@ -11,15 +18,26 @@ public record Dim3(int x, int y, int z) {
     }
   }
 
+  /**
+   * So many in one dimension.
+   *
+   * @param x at least 1
+   */
   public Dim3(int x) {
     this(x, 1, 1);
   }
 
+  /**
+   * So many in two dimensions.
+   *
+   * @param x at least 1
+   * @param y at least 1
+   */
   public Dim3(int x, int y) {
     this(x, y, 1);
   }
 
-  /** How many there are in all. */
+  /** {@return how many there are in all} */
   public long count() {
     return (long) x * y * z;
   }

@@ -72,7 +72,7 @@ public final class DriverLibrary {
     return SYMBOLS == null && replacement == null ? Optional.of(WHY_MISSING) : Optional.empty();
   }
 
-  /** What takes the driver's place; null if nothing does. */
+  /** {@return what takes the driver's place; null if nothing does} */
   public static @Nullable NativeFunctions replacement() {
     return replacement;
   }

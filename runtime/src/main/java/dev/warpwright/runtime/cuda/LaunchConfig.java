@@ -22,6 +22,7 @@ public record LaunchConfig(
   private static final int MAX_THREADS = 1024;
   private static final int MAX_GRID_YZ = 65_535;
 
+  /** Checks the limits of CUDA that no device exceeds. */
   public LaunchConfig {
     if (block.count() > MAX_THREADS) {
       throw new IllegalArgumentException(
@@ -40,28 +41,58 @@ public record LaunchConfig(
     }
   }
 
-  /** A plain launch without dynamic shared memory. */
+  /**
+   * {@return a plain launch without dynamic shared memory}
+   *
+   * @param grid blocks
+   * @param block threads of each block
+   */
   public static LaunchConfig of(Dim3 grid, Dim3 block) {
     return new LaunchConfig(grid, block, Dim3.ONE, 0, false, false);
   }
 
-  /** A plain launch in one dimension. */
+  /**
+   * {@return a plain launch in one dimension}
+   *
+   * @param blocks of the grid
+   * @param threads of each block
+   */
   public static LaunchConfig of(int blocks, int threads) {
     return of(new Dim3(blocks), new Dim3(threads));
   }
 
+  /**
+   * {@return the same with blocks in clusters}
+   *
+   * @param cluster blocks of a cluster, which divide the grid
+   */
   public LaunchConfig withCluster(Dim3 cluster) {
     return new LaunchConfig(grid, block, cluster, dynamicShared, programmatic, cooperative);
   }
 
+  /**
+   * {@return the same with dynamic shared memory}
+   *
+   * @param bytes of each block
+   */
   public LaunchConfig withDynamicShared(int bytes) {
     return new LaunchConfig(grid, block, cluster, bytes, programmatic, cooperative);
   }
 
+  /**
+   * {@return the same, programmatic or not}
+   *
+   * @param allowed whether the kernel may start before its predecessor in the stream has finished
+   */
   public LaunchConfig withProgrammatic(boolean allowed) {
     return new LaunchConfig(grid, block, cluster, dynamicShared, allowed, cooperative);
   }
 
+  /**
+   * {@return the same, cooperative or not}
+   *
+   * @param required whether all blocks must be resident at once
+   */
   public LaunchConfig withCooperative(boolean required) {
     return new LaunchConfig(grid, block, cluster, dynamicShared, programmatic, required);
   }

@@ -4,6 +4,7 @@ import static dev.warpwright.runtime.cuda.DriverLibrary.bind;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.warpwright.runtime.call.Downcall;
 import java.lang.invoke.MethodHandle;
 
 /**

@@ -17,11 +17,16 @@ public interface NativeFunctions {
    * A function.
    *
    * @param symbol its name in the library
+   * @param descriptor of what it takes and returns
    * @return a handle of the descriptor's type; nothing if the library has none of this name
    */
   Optional<MethodHandle> find(String symbol, FunctionDescriptor descriptor);
 
-  /** Those of a loaded library. */
+  /**
+   * {@return those of a loaded library}
+   *
+   * @param library stays loaded as long as its arena
+   */
   static NativeFunctions of(SymbolLookup library) {
     return (symbol, descriptor) ->
         library
@@ -34,6 +39,7 @@ public interface NativeFunctions {
    * whole process. What was made before must be closed, and what is made meanwhile is closed before
    * it ends.
    *
+   * @param functions asked for each symbol when it is first used
    * @return ends it
    */
   static Replacement replace(NativeFunctions functions) {

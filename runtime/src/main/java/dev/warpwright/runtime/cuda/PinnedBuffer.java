@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.runtime.call.Out;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -31,11 +32,12 @@ public final class PinnedBuffer extends CudaResource {
     }
   }
 
-  /** The memory; access after {@link #close} throws {@link IllegalStateException}. */
+  /** {@return the memory; access after {@link #close} throws {@link IllegalStateException}} */
   public MemorySegment segment() {
     return segment;
   }
 
+  /** {@return how many bytes it is long} */
   public long bytes() {
     return segment.byteSize();
   }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Downcall;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -27,10 +28,11 @@ public final class TensorMap {
   }
 
   /**
-   * Encodes a tensor of a buffer.
+   * {@return encodes a tensor of a buffer}
    *
    * @param buffer what it lies in
    * @param offset bytes from the buffer's start to its first element
+   * @param spec the tensor and its boxes
    * @throws IllegalArgumentException if the tensor reaches beyond the buffer
    * @throws DeviceError if the driver refuses, or is too old
    */

@@ -35,18 +35,31 @@ public record TensorMapSpec(
 
   /** An element type, with the number that the driver gives it. */
   public enum Type {
+    /** Bytes: integers or 8-bit floats. */
     U8(0, 1),
+    /** Unsigned integers of 16 bits. */
     U16(1, 2),
+    /** Unsigned integers of 32 bits. */
     U32(2, 4),
+    /** Signed integers of 32 bits. */
     I32(3, 4),
+    /** Unsigned integers of 64 bits. */
     U64(4, 8),
+    /** Signed integers of 64 bits. */
     I64(5, 8),
+    /** f16. */
     F16(6, 2),
+    /** f32. */
     F32(7, 4),
+    /** f64. */
     F64(8, 8),
+    /** bf16. */
     BF16(9, 2),
+    /** f32, subnormal numbers made zero on the way. */
     F32_FTZ(10, 4),
+    /** f32, rounded to tf32 on the way. */
     TF32(11, 4),
+    /** f32, rounded to tf32 on the way, subnormal numbers made zero. */
     TF32_FTZ(12, 4);
 
     private final int code;
@@ -61,6 +74,7 @@ public record TensorMapSpec(
       return code;
     }
 
+    /** {@return the size of an element} */
     public int bytes() {
       return bytes;
     }
@@ -70,8 +84,9 @@ public record TensorMapSpec(
     }
 
     /**
-     * The type for elements of an IR buffer; 8-bit floats travel as bytes.
+     * {@return the type for elements of an IR buffer; 8-bit floats travel as bytes}
      *
+     * @param type of a buffer's elements
      * @throws IllegalArgumentException if there is none
      */
     public static Type of(DType type) {
@@ -93,9 +108,13 @@ public record TensorMapSpec(
 
   /** How 16-byte chunks are permuted in shared memory. */
   public enum Swizzle {
+    /** Boxes lie row after row. */
     NONE(0, Integer.MAX_VALUE),
+    /** Chunks of 16 bytes are permuted within 32 bytes. */
     B32(1, 32),
+    /** Chunks of 16 bytes are permuted within 64 bytes. */
     B64(2, 64),
+    /** Chunks of 16 bytes are permuted within 128 bytes. */
     B128(3, 128);
 
     private final int code;
@@ -110,7 +129,7 @@ public record TensorMapSpec(
       return code;
     }
 
-    /** The longest row of a box in bytes. */
+    /** {@return the longest row of a box in bytes} */
     public int span() {
       return span;
     }
@@ -118,9 +137,13 @@ public record TensorMapSpec(
 
   /** How much L2 fetches at once. */
   public enum L2Promotion {
+    /** No more than is asked for. */
     NONE(0),
+    /** 64 bytes. */
     B64(1),
+    /** 128 bytes, a line. */
     B128(2),
+    /** 256 bytes, two lines. */
     B256(3);
 
     private final int code;
@@ -136,7 +159,9 @@ public record TensorMapSpec(
 
   /** What elements outside the tensor read as. */
   public enum OutOfBounds {
+    /** Zeros, of every type. */
     ZERO(0),
+    /** NaN with a payload of CUDA's, of floating-point types only. */
     NAN(1);
 
     private final int code;
@@ -150,6 +175,7 @@ public record TensorMapSpec(
     }
   }
 
+  /** Copies the lists and checks what the driver requires. */
   public TensorMapSpec {
     dims = List.copyOf(dims);
     strides = List.copyOf(strides);
@@ -185,12 +211,17 @@ public record TensorMapSpec(
   }
 
   /**
-   * A row-major matrix, the usual case: zeros outside, promotion to lines of 128 bytes where rows
-   * begin with a line. Elsewhere a box's row lies in two lines, and promotion would read both.
+   * {@return a row-major matrix, the usual case: zeros outside, promotion to lines of 128 bytes
+   * where rows begin with a line} Elsewhere a box's row lies in two lines, and promotion would read
+   * both.
    *
+   * @param type of the elements
+   * @param rows of the matrix
+   * @param columns of the matrix, contiguous in memory
    * @param leadingBytes from one row to the next
    * @param boxRows rows of a box
    * @param boxColumns columns of a box
+   * @param swizzle of a box in shared memory
    */
   public static TensorMapSpec matrix(
       Type type,
@@ -211,7 +242,12 @@ public record TensorMapSpec(
         OutOfBounds.ZERO);
   }
 
-  /** So many of these tensors, so many bytes apart; a box is still of one. */
+  /**
+   * {@return so many of these tensors, so many bytes apart; a box is still of one}
+   *
+   * @param count tensors, which become a further dimension
+   * @param distance bytes from the start of one to that of the next
+   */
   public TensorMapSpec times(long count, long distance) {
     List<Long> newDims = new ArrayList<>(dims);
     newDims.add(count);

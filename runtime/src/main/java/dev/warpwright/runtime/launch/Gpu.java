@@ -19,7 +19,7 @@ public final class Gpu implements AutoCloseable {
     this.context = device.open();
   }
 
-  /** The first GPU for which code can be generated. */
+  /** {@return the first GPU for which code can be generated} */
   public static Optional<Gpu> find() {
     return CudaDriver.find().flatMap(Gpu::firstUsable);
   }
@@ -35,8 +35,9 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * A GPU that runs code for exactly this target.
+   * {@return a GPU that runs code for exactly this target}
    *
+   * @param wanted by its exact name: an sm_89 does not stand for an sm_80
    * @throws DeviceError if there is none
    */
   public static Gpu require(GpuTarget wanted) {
@@ -51,20 +52,22 @@ public final class Gpu implements AutoCloseable {
     throw new DeviceError("no GPU here runs " + wanted.name() + "; use --target auto or cpu");
   }
 
-  /** Its name and target: {@code NVIDIA H200 (sm_90a)}. */
+  /** {@return its name and target: {@code NVIDIA H200 (sm_90a)}} */
   public String name() {
     return device.name() + " (" + target.name() + ")";
   }
 
-  /** What its driver says of it. */
+  /** {@return what its driver says of it} */
   public CudaDevice device() {
     return device;
   }
 
+  /** {@return the architecture that code is generated for} */
   public GpuTarget target() {
     return target;
   }
 
+  /** {@return the primary context; memory and modules of this GPU are made in it} */
   public CudaContext context() {
     return context;
   }

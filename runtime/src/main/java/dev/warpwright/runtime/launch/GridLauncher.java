@@ -39,7 +39,12 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
   /** Strides of a tensor map, in bytes (CUDA driver API, cuTensorMapEncodeTiled). */
   private static final int BULK_ALIGNMENT = 16;
 
-  /** A kernel of a module that was compiled from its printed form. */
+  /**
+   * {@return a kernel of a module that was compiled from its printed form}
+   *
+   * @param kernel for a grid
+   * @param module loaded into the context in which it will run
+   */
   public static GridLauncher of(Kernel kernel, CudaModule module) {
     return new GridLauncher(kernel, module.function(CudaPrinter.functionName(kernel)));
   }
@@ -49,6 +54,8 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
    *
    * @param buffers for each buffer parameter of the kernel, memory of at least its size
    * @param scalars the value of each scalar parameter
+   * @return the launch, for any stream of the context and any number of times, as long as the
+   *     buffers are open
    * @throws IllegalArgumentException if one is missing, or memory does not suit a TMA copy
    */
   public CudaLaunch prepare(Map<Buffer, CudaBuffer> buffers, Map<Var, Long> scalars) {
@@ -79,7 +86,13 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
         .withProgrammatic(LaunchOrder.overlaps(kernel));
   }
 
-  /** The three extents from this axis on. */
+  /**
+   * {@return the three extents from this axis on}
+   *
+   * @param kernel with bindings of axes to extents
+   * @param first {@link ThreadAxis#BLOCK_X} or {@link ThreadAxis#THREAD_X}
+   * @param scalars the value of each scalar parameter that extents depend on
+   */
   public static Dim3 dim(Kernel kernel, ThreadAxis first, Map<Var, Long> scalars) {
     ThreadAxis[] axes = ThreadAxis.values();
     int[] extent = new int[3];

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.call.Downcall;
 import java.lang.invoke.MethodHandle;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -27,13 +27,17 @@ public final class Highlight {
 
   private Highlight() {}
 
-  /** Whether standard output is a terminal of someone who did not ask for no colours. */
+  /** {@return whether standard output is a terminal of someone who did not ask for no colours} */
   public static boolean isWanted() {
     Console console = System.console();
     return console != null && console.isTerminal() && System.getenv("NO_COLOR") == null;
   }
 
-  /** The text with escape sequences for colours; without them it is the same again. */
+  /**
+   * {@return the text with escape sequences for colours; without them it is the same again}
+   *
+   * @param text of a program
+   */
   public static String ansi(String text) {
     Matcher matcher = TOKENS.matcher(text);
     StringBuilder out = new StringBuilder();

@@ -42,7 +42,9 @@ public final class ScheduleError extends RuntimeException {
     return summary() + "\n" + program();
   }
 
-  /** One line: the primitive, what does not hold, and which of its requirements that is. */
+  /**
+   * {@return one line: the primitive, what does not hold, and which of its requirements that is}
+   */
   public String summary() {
     return primitive + ": " + reason + " (requirement " + requirement + ")";
   }
@@ -52,22 +54,27 @@ public final class ScheduleError extends RuntimeException {
     return printer.print(func).text();
   }
 
+  /** {@return the name of the primitive's method in {@code Schedule}} */
   public String primitive() {
     return primitive;
   }
 
+  /** {@return which of the primitive's numbered requirements does not hold} */
   public int requirement() {
     return requirement;
   }
 
+  /** {@return what does not hold, in a few words} */
   public String reason() {
     return reason;
   }
 
+  /** {@return the function that the primitive was called on} */
   public PrimFunc func() {
     return func;
   }
 
+  /** {@return the statement that is in the way; null if it is none} */
   public @Nullable Stmt culprit() {
     return culprit;
   }

@@ -4,7 +4,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.verify.Attribute;
+import dev.warpwright.ir.attribute.Attribute;
 import dev.warpwright.schedule.analysis.Tree;
 import org.jspecify.annotations.Nullable;
 

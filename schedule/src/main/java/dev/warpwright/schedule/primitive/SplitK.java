@@ -5,6 +5,7 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.Combine;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
@@ -45,37 +46,6 @@ import java.util.List;
  */
 public final class SplitK {
   private static final String NAME = "splitK";
-
-  /** How the parts come together. */
-  public enum Combine {
-    WORKSPACE("workspace"),
-    TURNS("turns");
-
-    private final String text;
-
-    Combine(String text) {
-      this.text = text;
-    }
-
-    public String text() {
-      return text;
-    }
-
-    /**
-     * The one with this text.
-     *
-     * @throws IllegalArgumentException if there is none
-     */
-    public static Combine parse(String text) {
-      for (Combine combine : values()) {
-        if (combine.text.equals(text)) {
-          return combine;
-        }
-      }
-      throw new IllegalArgumentException(
-          "parts are combined by 'workspace' or 'turns', not " + text);
-    }
-  }
 
   /**
    * The new function.

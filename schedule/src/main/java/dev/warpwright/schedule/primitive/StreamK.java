@@ -19,10 +19,10 @@ import java.util.List;
  *     S(f / K, f % K) where f = x_k_o_o * s + x_k_o_i < T * K } }
  * }</pre>
  *
- * <p>The loop over workers is a work list over (tile, range of K), see {@link #work}. Its meaning
- * is serial: a tile that worker p leaves unfinished is handed to worker p + 1, which goes on with
- * it. So the bits of the result stay. The attribute {@code turns} tells that workers take turns at
- * the tiles that they share, as in {@link SplitK}.
+ * <p>The loop over workers is a work list over (tile, range of K). Its meaning is serial: a tile
+ * that worker p leaves unfinished is handed to worker p + 1, which goes on with it. So the bits of
+ * the result stay. The attribute {@code turns} tells that workers take turns at the tiles that they
+ * share, as in {@link SplitK}.
  *
  * <p>Requires:
  *

@@ -13,11 +13,16 @@ import java.util.stream.Collectors;
  * @param chosen the factors of a tile, or the index of a candidate
  */
 public record Decision(int instruction, String op, List<Long> chosen) {
+  /** Copies the list. */
   public Decision {
     chosen = List.copyOf(chosen);
   }
 
-  /** Numbers as an argument of an instruction, {@code 4,2,8}. */
+  /**
+   * {@return numbers as an argument of an instruction, {@code 4,2,8}}
+   *
+   * @param numbers one or more
+   */
   public static String write(List<Long> numbers) {
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
@@ -25,6 +30,8 @@ public record Decision(int instruction, String op, List<Long> chosen) {
   /**
    * Reads what {@link #write} writes.
    *
+   * @param text numbers with commas between them
+   * @return the numbers
    * @throws UserError if the text is something else
    */
   public static List<Long> read(String text) {

@@ -15,6 +15,7 @@ import java.util.TreeMap;
  */
 public record Instruction(
     String op, List<String> inputs, SortedMap<String, Object> attrs, List<String> outputs) {
+  /** Copies the lists and checks that values are {@code Long} or {@code String}. */
   public Instruction {
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);

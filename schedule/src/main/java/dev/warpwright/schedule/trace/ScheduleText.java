@@ -7,7 +7,11 @@ import java.util.List;
 public final class ScheduleText {
   private ScheduleText() {}
 
-  /** The text. */
+  /**
+   * {@return the steps in text, a line each, as {@code kernel --schedule} reads them}
+   *
+   * @param trace what was done
+   */
   public static String of(Trace trace) {
     StringBuilder text = new StringBuilder();
     for (Instruction step : trace.instructions()) {

@@ -8,18 +8,21 @@ import java.util.TreeMap;
 /**
  * The primitives that were applied to a function, in order. Applied to an equal function again, by
  * {@code Replay}, they give an equal result: what was sampled is recorded, and chosen again.
+ *
+ * @param instructions in the order in which they were applied
  */
 public record Trace(List<Instruction> instructions) {
   /** The argument of a sampling instruction that records what was chosen. */
   public static final String DECISION = "decision";
 
+  /** Copies the list. */
   public Trace {
     instructions = List.copyOf(instructions);
   }
 
   // --- choices
 
-  /** What was chosen, in order. */
+  /** {@return what was chosen, in order} */
   public List<Decision> decisions() {
     List<Decision> decisions = new ArrayList<>();
     for (int i = 0; i < instructions.size(); i++) {
@@ -32,9 +35,11 @@ public record Trace(List<Instruction> instructions) {
   }
 
   /**
-   * The same with another choice. Whether it is a possible one is seen when the trace is replayed.
+   * {@return the same with another choice} Whether it is a possible one is seen when the trace is
+   * replayed.
    *
    * @param instruction the index of a sampling instruction
+   * @param chosen what the instruction chooses instead
    * @throws IllegalArgumentException if that instruction samples nothing
    */
   public Trace withDecision(int instruction, List<Long> chosen) {
@@ -50,7 +55,7 @@ public record Trace(List<Instruction> instructions) {
     return new Trace(changed);
   }
 
-  /** The same without its choices: a replay makes new ones. */
+  /** {@return the same without its choices: a replay makes new ones} */
   public Trace withoutDecisions() {
     List<Instruction> open = new ArrayList<>();
     for (Instruction x : instructions) {
@@ -63,7 +68,7 @@ public record Trace(List<Instruction> instructions) {
 
   // --- text
 
-  /** A JSON document: an array with one instruction in each line. */
+  /** {@return a JSON document: an array with one instruction in each line} */
   public String toJson() {
     return TraceJson.write(this);
   }
@@ -71,6 +76,8 @@ public record Trace(List<Instruction> instructions) {
   /**
    * Reads what {@link #toJson} writes.
    *
+   * @param json an array of instructions
+   * @return the trace
    * @throws dev.warpwright.base.UserError if the text is no trace
    */
   public static Trace parse(String json) {

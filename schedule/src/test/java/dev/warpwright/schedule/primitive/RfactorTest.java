@@ -10,6 +10,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.order.Combine;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.schedule.BlockRef;
@@ -20,7 +21,6 @@ import dev.warpwright.schedule.Refusal;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.primitive.SplitK.Combine;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.Combine;
 import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;
@@ -14,7 +15,6 @@ import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.ValueRef;
 import dev.warpwright.schedule.error.ScheduleError;
-import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.trace.Decision;
 import dev.warpwright.schedule.trace.Trace;
 import java.util.HashSet;

@@ -1,6 +1,6 @@
 package dev.warpwright.space.record;
 
-/** Why a {@link CandidateRunner} has no time for a kernel. */
+/** Why a {@code CandidateRunner} has no time for a kernel. */
 public final class CandidateFailure extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -10,6 +10,7 @@ public final class CandidateFailure extends Exception {
   /**
    * A failure.
    *
+   * @param reason by which failures are counted
    * @param message one line
    * @param poisoned whether the process can measure nothing more: a fault leaves a device's context
    *     unusable
@@ -20,14 +21,22 @@ public final class CandidateFailure extends Exception {
     this.poisoned = poisoned;
   }
 
+  /**
+   * A failure after which the process goes on.
+   *
+   * @param reason by which failures are counted
+   * @param message one line
+   */
   public CandidateFailure(FailureReason reason, String message) {
     this(reason, message, false);
   }
 
+  /** {@return the reason, by which failures are counted} */
   public FailureReason reason() {
     return reason;
   }
 
+  /** {@return whether the process can measure nothing more} */
   public boolean poisoned() {
     return poisoned;
   }

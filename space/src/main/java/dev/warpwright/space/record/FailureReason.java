@@ -26,7 +26,7 @@ public enum FailureReason {
    */
   UNMEASURED;
 
-  /** In small letters. */
+  /** {@return the name in small letters, as records have it} */
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }
@@ -34,6 +34,8 @@ public enum FailureReason {
   /**
    * Reads {@link #text()}.
    *
+   * @param text in small letters
+   * @return the reason
    * @throws IllegalArgumentException if there is none of this name
    */
   public static FailureReason parse(String text) {

@@ -9,16 +9,31 @@ import java.util.Optional;
  * with Warpwright and needs none.
  */
 public interface KnownRecords extends AutoCloseable {
-  /** What was tried for a workload on a target in any environment, oldest first. */
+  /**
+   * {@return what was tried for a workload on a target in any environment, oldest first}
+   *
+   * @param workload exactly this one
+   * @param target as {@code sm_90a}
+   */
   List<TuningRecord> tried(WorkloadKey workload, String target);
 
   /**
-   * The fastest for a workload on a target, wherever it was measured; this device first. Of what
-   * was measured more than once, the last time counts, here and in {@link #nearest}.
+   * {@return the fastest for a workload on a target, wherever it was measured; this device first}
+   * Of what was measured more than once, the last time counts, here and in {@link #nearest}.
+   *
+   * @param workload exactly this one
+   * @param target as {@code sm_90a}
+   * @param device as its driver calls it
    */
   Optional<TuningRecord> best(WorkloadKey workload, String target, String device);
 
-  /** The fastest record of each workload of a kind on a target, nearest workload first. */
+  /**
+   * {@return the fastest record of each workload of a kind on a target, nearest workload first}
+   *
+   * @param workload near which
+   * @param target as {@code sm_90a}
+   * @param count at most so many
+   */
   List<TuningRecord> nearest(WorkloadKey workload, String target, int count);
 
   @Override

@@ -13,6 +13,7 @@ public sealed interface Outcome {
    */
   record Measured(double timeUs, double spread, double relError, int clockMhz, int temperature)
       implements Outcome {
+    /** Checks that the time is positive and finite, and spread and error not negative. */
     public Measured {
       if (!(timeUs > 0) || Double.isInfinite(timeUs) || !(spread >= 0) || !(relError >= 0)) {
         throw new IllegalArgumentException(
@@ -24,6 +25,7 @@ public sealed interface Outcome {
   /**
    * It has no time.
    *
+   * @param reason by which failures are counted
    * @param message what happened, in one line
    */
   record Failed(FailureReason reason, String message) implements Outcome {}

@@ -14,7 +14,11 @@ public final class Plausibility {
 
   private Plausibility() {}
 
-  /** Why it cannot; empty if it can. */
+  /**
+   * {@return why a record cannot be true; empty if it can}
+   *
+   * @param record from a file or a user
+   */
   public static Optional<String> problem(TuningRecord record) {
     Environment environment = record.environment();
     if (environment.target().isBlank() || environment.device().isBlank()) {

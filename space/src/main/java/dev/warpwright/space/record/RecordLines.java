@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 final class RecordLines {
   private static final int MAX_LINE = 1 << 16;
 
-  /** Lines that {@link #importOnce} has added, by their hash: what is forgotten stays forgotten. */
+  /** Lines that {@link #addOnce} has added, by their hash: what is forgotten stays forgotten. */
   static final String IMPORTED =
       "CREATE TABLE IF NOT EXISTS imported (hash TEXT PRIMARY KEY) WITHOUT ROWID";
 

@@ -23,7 +23,11 @@ import java.util.stream.Stream;
 public final class RecordList implements KnownRecords {
   private final List<TuningRecord> records;
 
-  /** The records, oldest first. */
+  /**
+   * Keeps records in memory.
+   *
+   * @param records oldest first
+   */
   public RecordList(List<TuningRecord> records) {
     this.records = List.copyOf(records);
   }
@@ -31,7 +35,9 @@ public final class RecordList implements KnownRecords {
   /**
    * Reads JSON lines.
    *
+   * @param text a record a line
    * @param name of the source, for messages
+   * @return the records, oldest first
    * @throws UserError that names the first line that is no record
    */
   public static RecordList parse(String text, String name) {

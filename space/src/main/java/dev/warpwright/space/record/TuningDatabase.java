@@ -33,7 +33,7 @@ public final class TuningDatabase implements KnownRecords {
   private final RecordTable table;
   private final RecordLines lines;
 
-  /** Whether SQLite is there: applications need not bring it. */
+  /** {@return whether SQLite is there: applications need not bring it} */
   public static boolean isAvailable() {
     try {
       Class.forName("org.sqlite.SQLiteJDBCLoader", false, TuningDatabase.class.getClassLoader());
@@ -51,8 +51,10 @@ public final class TuningDatabase implements KnownRecords {
   }
 
   /**
-   * Opens, and makes the file and its folder if they are not there.
+   * Opens a database, and makes the file and its folder if they are not there.
    *
+   * @param file of SQLite
+   * @return the database, to be closed
    * @throws UserError if the file is another program's; it is as it was then
    */
   public static TuningDatabase open(Path file) {
@@ -77,8 +79,10 @@ public final class TuningDatabase implements KnownRecords {
   }
 
   /**
-   * Opens to read from: neither the file nor its folder changes.
+   * Opens a database to read from: neither the file nor its folder changes.
    *
+   * @param file of SQLite
+   * @return the database, to be closed
    * @throws UserError if there is no such file, or it is another program's
    */
   public static TuningDatabase openReadOnly(Path file) {
@@ -102,7 +106,7 @@ public final class TuningDatabase implements KnownRecords {
             + "); give another file with --db");
   }
 
-  /** An empty one that is gone when it is closed. */
+  /** {@return an empty database that is gone when it is closed} */
   public static TuningDatabase inMemory() {
     try {
       TuningDatabase database = new TuningDatabase(Path.of("memory"), SqliteFile.openMemory());
@@ -165,16 +169,26 @@ public final class TuningDatabase implements KnownRecords {
     }
   }
 
+  /** {@return the file; {@code memory} of one that has none} */
   public Path file() {
     return file;
   }
 
-  /** Adds a record; returns when it cannot be lost any more by the end of this process. */
+  /**
+   * Adds a record; returns when it cannot be lost any more by the end of this process.
+   *
+   * @param record of any workload
+   */
   public synchronized void add(TuningRecord record) {
     run("written to", () -> table.insert(record));
   }
 
-  /** What was tried for a workload in an environment, oldest first. */
+  /**
+   * {@return what was tried for a workload in an environment, oldest first}
+   *
+   * @param workload exactly this one
+   * @param environment exactly this one
+   */
   public synchronized List<TuningRecord> records(WorkloadKey workload, Environment environment) {
     return query(
         "workload = ? AND target = ? AND device = ? AND driver = ? AND toolkit = ? AND generator ="
@@ -223,7 +237,12 @@ public final class TuningDatabase implements KnownRecords {
         .toList();
   }
 
-  /** The fastest few of each workload on a target and device, by workload. */
+  /**
+   * {@return the fastest few of each workload on a target and device, by workload}
+   *
+   * @param target as {@code sm_90a}
+   * @param count of each workload, at least 1
+   */
   public synchronized List<TuningRecord> fastest(String target, int count) {
     return query(
         RecordTable.PLACED,
@@ -231,16 +250,25 @@ public final class TuningDatabase implements KnownRecords {
         new String[] {target, Integer.toString(count)});
   }
 
-  /** All records, oldest first. */
+  /** {@return all records, oldest first} */
   public synchronized List<TuningRecord> all() {
     return query("1 = 1 ORDER BY id");
   }
 
-  /** A workload on a device, how many trials it has and how fast the best one is. */
+  /**
+   * A workload on a device, how many trials it has and how fast the best one is.
+   *
+   * @param workload in text
+   * @param target as {@code sm_90a}
+   * @param device as its driver calls it
+   * @param trials candidates that were tried
+   * @param failures candidates that have no time
+   * @param bestUs microseconds of the fastest; NaN if all failed
+   */
   public record Summary(
       String workload, String target, String device, long trials, long failures, double bestUs) {}
 
-  /** What there is, by workload and device. {@code bestUs} is NaN where nothing succeeded. */
+  /** {@return what there is, by workload and device} */
   public synchronized List<Summary> summaries() {
     return run(
         "read",
@@ -273,6 +301,7 @@ public final class TuningDatabase implements KnownRecords {
   /**
    * Keeps the fastest records of each workload and environment, and forgets the rest.
    *
+   * @param keep of each workload and environment
    * @return how many were forgotten
    */
   public synchronized long prune(int keep) {
@@ -296,7 +325,9 @@ public final class TuningDatabase implements KnownRecords {
   /**
    * Writes all records as JSON lines, oldest first.
    *
+   * @param out is written to and left open
    * @return how many
+   * @throws IOException if it cannot be written to
    */
   public synchronized long export(Writer out) throws IOException {
     return write(out, "record");
@@ -305,7 +336,10 @@ public final class TuningDatabase implements KnownRecords {
   /**
    * The same of the fastest few of each workload and device.
    *
+   * @param out is written to and left open
+   * @param count of each workload and device
    * @return how many
+   * @throws IOException if it cannot be written to
    */
   public synchronized long exportFastest(Writer out, int count) throws IOException {
     return write(out, "(SELECT * FROM " + RecordTable.PLACED + " WHERE place <= " + count + ")");
@@ -323,9 +357,11 @@ public final class TuningDatabase implements KnownRecords {
   /**
    * Adds the records of JSON lines; those that are there already stay as they are.
    *
+   * @param in is read to its end and left open
    * @param name of the source, for messages
    * @return how many were new
    * @throws UserError that names the first line that is no record; nothing is added then
+   * @throws IOException if it cannot be read
    */
   public synchronized long importLines(BufferedReader in, String name) throws IOException {
     try {
@@ -340,6 +376,8 @@ public final class TuningDatabase implements KnownRecords {
    * pruned since does not return.
    *
    * @param text all lines
+   * @param name of the source, for messages
+   * @return how many were new
    */
   public synchronized long importOnce(String text, String name) {
     return run("written to", () -> lines.addOnce(text, name));

@@ -269,17 +269,29 @@ public final class HopperIntrinsics {
           HopperWrappers.BULK_STORE_3D,
           BULK_STORE.operands().toArray(Operand[]::new));
 
-  /** Whether an intrinsic copies a tile to shared memory. */
+  /**
+   * {@return whether an intrinsic copies a tile to shared memory}
+   *
+   * @param op of a call
+   */
   public static boolean isTmaLoad(Op op) {
     return op == BULK_LOAD || op == BULK_LOAD_3D || isMulticast(op);
   }
 
-  /** Whether an intrinsic copies a tile to the shared memory of several blocks. */
+  /**
+   * {@return whether an intrinsic copies a tile to the shared memory of several blocks}
+   *
+   * @param op of a call
+   */
   public static boolean isMulticast(Op op) {
     return op == BULK_LOAD_MULTICAST || op == BULK_LOAD_3D_MULTICAST;
   }
 
-  /** Whether an intrinsic copies a tile to global memory. */
+  /**
+   * {@return whether an intrinsic copies a tile to global memory}
+   *
+   * @param op of a call
+   */
   public static boolean isTmaStore(Op op) {
     return op == BULK_STORE || op == BULK_STORE_3D;
   }
@@ -421,18 +433,24 @@ public final class HopperIntrinsics {
   private HopperIntrinsics() {}
 
   /**
-   * Columns n of a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
-   * or without D where {@code scale_d} is 0; A (64 × K) and B (n × K) begin at the elements given,
-   * where K elements are 32 bytes. The name contains {@code .ta} where A is stored as K × 64,
-   * {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is stored
-   * as K × n. 0 for any other intrinsic.
+   * {@return columns n of a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)}: D (64 × n) = A ·
+   * Bᵀ + D, or without D where {@code scale_d} is 0; A (64 × K) and B (n × K) begin at the elements
+   * given, where K elements are 32 bytes} The name contains {@code .ta} where A is stored as K ×
+   * 64, {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is
+   * stored as K × n. 0 for any other intrinsic.
+   *
+   * @param intrinsic of any kind
    */
   public static int wgmmaColumns(TargetIntrinsic intrinsic) {
     WgmmaGemm product = PRODUCTS.get(intrinsic);
     return product == null ? 0 : product.columns();
   }
 
-  /** What a product computes; null for any other intrinsic. */
+  /**
+   * {@return what a product computes; null for any other intrinsic}
+   *
+   * @param intrinsic of any kind
+   */
   public static @Nullable WgmmaGemm wgmma(TargetIntrinsic intrinsic) {
     return PRODUCTS.get(intrinsic);
   }

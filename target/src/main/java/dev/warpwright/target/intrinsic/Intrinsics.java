@@ -55,8 +55,13 @@ public final class Intrinsics {
   /** {@code (dst[4], row)}: four matrices; lane 8j + r gives row r of matrix j. */
   public static final TargetIntrinsic LDMATRIX_X4 = ldmatrix(4, false);
 
+  /** As {@link #LDMATRIX_X1}, the matrix transposed on the way. */
   public static final TargetIntrinsic LDMATRIX_X1_TRANS = ldmatrix(1, true);
+
+  /** As {@link #LDMATRIX_X2}, each matrix transposed on the way. */
   public static final TargetIntrinsic LDMATRIX_X2_TRANS = ldmatrix(2, true);
+
+  /** As {@link #LDMATRIX_X4}, each matrix transposed on the way. */
   public static final TargetIntrinsic LDMATRIX_X4_TRANS = ldmatrix(4, true);
 
   /** {@code (dst[4], src)}: 16 bytes of memory that nothing writes while the kernel runs. */
@@ -139,6 +144,7 @@ public final class Intrinsics {
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×32 by 32×8, 8-bit floats into f32. */
   public static final TargetIntrinsic MMA_M16N8K32_E4M3 = mma(32, Input.E4M3, 89);
 
+  /** {@code (d[4], a[4], b[2])}: the same of e5m2. */
   public static final TargetIntrinsic MMA_M16N8K32_E5M2 = mma(32, Input.E5M2, 89);
 
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×32 by 32×8, signed bytes into i32. */
@@ -302,12 +308,16 @@ public final class Intrinsics {
 
   private Intrinsics() {}
 
-  /** The intrinsic of this name in the text form. */
+  /**
+   * {@return the intrinsic of this name in the text form}
+   *
+   * @param text its name, as {@code mma.m16n8k16.f32.bf16}
+   */
   public static Optional<Intrinsic> find(String text) {
     return Optional.ofNullable(BY_NAME.get(text));
   }
 
-  /** All intrinsics, in the order of the table. */
+  /** {@return all intrinsics, in the order of the table} */
   public static Collection<TargetIntrinsic> all() {
     return Collections.unmodifiableCollection(BY_NAME.values());
   }
@@ -430,17 +440,13 @@ public final class Intrinsics {
   /**
    * Definition of the CUDA function that does what the intrinsic does if its first argument, before
    * the intrinsic's own, is true, and nothing otherwise, without a branch. Its name is {@link
-   * #guardedFunction}.
+   * TargetIntrinsic#guardedFunction}.
    *
+   * @param intrinsic of any kind
    * @return nothing unless the intrinsic is an asynchronous copy of a thread
    */
   public static Optional<String> guarded(TargetIntrinsic intrinsic) {
     return Optional.ofNullable(GUARDED.get(intrinsic));
-  }
-
-  /** Name of the function of {@link #guarded}, taken for all intrinsics. */
-  public static String guardedFunction(TargetIntrinsic intrinsic) {
-    return intrinsic.function() + "_if";
   }
 
   private static TargetIntrinsic cpAsync(int bytes, String cache) {

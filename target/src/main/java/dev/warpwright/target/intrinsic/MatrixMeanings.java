@@ -11,12 +11,17 @@ public final class MatrixMeanings {
 
   /** Element types that a matrix instruction multiplies. */
   public enum Input {
+    /** f16. */
     F16(DType.F16, "f16"),
+    /** bf16. */
     BF16(DType.BF16, "bf16"),
     /** Read from f32, of which the low 13 bits are ignored. */
     TF32(DType.F32, "tf32"),
+    /** 8-bit floats of 3 bits of mantissa. */
     E4M3(DType.F8E4M3, "e4m3"),
+    /** 8-bit floats of 2 bits of mantissa. */
     E5M2(DType.F8E5M2, "e5m2"),
+    /** Signed bytes. */
     S8(DType.I8, "s8");
 
     private final DType dtype;
@@ -27,16 +32,17 @@ public final class MatrixMeanings {
       this.ptx = ptx;
     }
 
-    /** Type of the buffers that hold such elements. */
+    /** {@return type of the buffers that hold such elements} */
     public DType dtype() {
       return dtype;
     }
 
-    /** The name in instructions. */
+    /** {@return the name in instructions} */
     public String ptx() {
       return ptx;
     }
 
+    /** {@return the size of an element} */
     public int bytes() {
       return dtype.bytes();
     }

@@ -37,20 +37,35 @@ public record TargetIntrinsic(
   /** What a call does. */
   public sealed interface Effect permits Computes, Synchronises, Drives {}
 
-  /** Computes values or moves data. */
+  /**
+   * Computes values or moves data.
+   *
+   * @param meaning for all lanes of a call
+   * @param work that counters count
+   */
   public record Computes(Meaning meaning, Work work) implements Effect {
-    /** Of which its operands say all. */
+    /**
+     * An effect of which its operands say all that counters count.
+     *
+     * @param meaning for all lanes of a call
+     */
     public Computes(Meaning meaning) {
       this(meaning, new Work.Plain());
     }
   }
 
-  /** Orders memory or makes threads wait; executors implement each kind. */
+  /**
+   * Orders memory or makes threads wait; executors implement each kind.
+   *
+   * @param kind of barrier or fence
+   */
   public record Synchronises(SyncKind kind) implements Effect {}
 
   /**
    * Drives a unit of the chip that works beside the threads, or orders memory against one. Calls of
    * this kind are barriers to code motion.
+   *
+   * @param unit that is driven
    */
   public record Drives(Unit unit) implements Effect {}
 
@@ -93,28 +108,37 @@ public record TargetIntrinsic(
     ASYNC_WAIT
   }
 
+  /** Copies the list. */
   public TargetIntrinsic {
     operands = List.copyOf(operands);
   }
 
-  /** The text of a product is made when it is asked for: there are hundreds of them. */
+  /**
+   * {@return the text of the CUDA function} That of a product is made when it is asked for: there
+   * are hundreds of them.
+   */
   @Override
   public String cuda() {
     WgmmaGemm product = cuda.isEmpty() ? HopperIntrinsics.wgmma(this) : null;
     return product == null ? cuda : HopperWrappers.wgmma(text, product);
   }
 
-  /** Name of the CUDA function that is called. */
+  /** {@return name of the CUDA function that is called} */
   public String function() {
     return isBuiltIn() ? cuda : text.replace('.', '_');
   }
 
-  /** Whether CUDA has {@link #function()} built in, so that there is nothing to define. */
+  /** {@return name of the function of {@link Intrinsics#guarded}, taken for all intrinsics} */
+  public String guardedFunction() {
+    return function() + "_if";
+  }
+
+  /** {@return whether CUDA has {@link #function()} built in, so that there is nothing to define} */
   public boolean isBuiltIn() {
     return !cuda.isEmpty() && cuda.indexOf('(') < 0;
   }
 
-  /** Whether the operand is a template argument of the CUDA function, hence a constant. */
+  /** {@return whether the operand is a template argument of the CUDA function, hence a constant} */
   public boolean takesConstant() {
     return cuda.startsWith("template <int");
   }

@@ -33,13 +33,15 @@ public record TensorMaps(List<Spec> maps) {
    */
   public record Spec(Buffer global, int rows, int cols, int swizzleBytes) {}
 
+  /** Copies the list. */
   public TensorMaps {
     maps = List.copyOf(maps);
   }
 
   /**
-   * The maps of a kernel.
+   * {@return the maps of a kernel}
    *
+   * @param kernel for a grid
    * @throws UserError if a TMA copy cannot be described by a map; the message says which and why
    */
   public static TensorMaps of(Kernel kernel) {
@@ -54,7 +56,11 @@ public record TensorMaps(List<Spec> maps) {
     return new TensorMaps(specs);
   }
 
-  /** The map that a call needs; none if it is no bulk tensor copy. */
+  /**
+   * {@return the map that a call needs; none if it is no bulk tensor copy}
+   *
+   * @param call of any intrinsic
+   */
   public static Optional<Spec> spec(Expr.Call call) {
     boolean load = HopperIntrinsics.isTmaLoad(call.op());
     if (!load && !HopperIntrinsics.isTmaStore(call.op())) {

@@ -38,28 +38,49 @@ public record WgmmaGemm(
   /** 32-bit registers of A that a thread holds, where A lies in registers. */
   public static final int A_REGISTERS = 4;
 
+  /** Checks that what is read from registers has no order in memory. */
   public WgmmaGemm {
     if (mnMajorA && fromRegisters) {
       throw new IllegalArgumentException("a fragment of A has no order in memory");
     }
   }
 
-  /** Row of element i of a thread's part of D. */
+  /**
+   * {@return row of element i of a thread's part of D}
+   *
+   * @param thread of the warpgroup, 0 to 127
+   * @param i element of the thread, from 0
+   */
   public static int row(int thread, int i) {
     return thread / 32 * 16 + thread % 32 / 4 + 8 * (i >> 1 & 1);
   }
 
-  /** Column of element i of a thread's part of D. */
+  /**
+   * {@return column of element i of a thread's part of D}
+   *
+   * @param thread of the warpgroup, 0 to 127
+   * @param i element of the thread, from 0
+   */
   public static int column(int thread, int i) {
     return 8 * (i >> 2) + 2 * (thread % 4) + (i & 1);
   }
 
-  /** Row of element i of a thread's part of A in registers, the lowest of a register first. */
+  /**
+   * {@return row of element i of a thread's part of A in registers, the lowest of a register first}
+   *
+   * @param thread of the warpgroup, 0 to 127
+   * @param i element of the thread, from 0
+   */
   public int rowOfA(int thread, int i) {
     return thread / 32 * 16 + thread % 32 / 4 + 8 * (i / perRegister() & 1);
   }
 
-  /** Step of K of element i of a thread's part of A in registers. */
+  /**
+   * {@return step of K of element i of a thread's part of A in registers}
+   *
+   * @param thread of the warpgroup, 0 to 127
+   * @param i element of the thread, from 0
+   */
   public int depthOfA(int thread, int i) {
     int per = perRegister();
     return per * (thread % 4) + i % per + 4 * per * (i / per >> 1);
@@ -70,7 +91,7 @@ public record WgmmaGemm(
     return 4 / input.bytes();
   }
 
-  /** The name, as {@code wgmma.m64n256k16.f32.bf16}. */
+  /** {@return the name, as {@code wgmma.m64n256k16.f32.bf16}} */
   public String text() {
     return String.format(
         Locale.ROOT,
@@ -88,17 +109,17 @@ public record WgmmaGemm(
     return accumulators == DType.I32 ? "s32" : accumulators.text();
   }
 
-  /** Elements of a row of A and B. */
+  /** {@return elements of a row of A and B} */
   public int depth() {
     return DEPTH_BYTES / input.bytes();
   }
 
-  /** Elements of D that a thread holds. */
+  /** {@return elements of D that a thread holds} */
   public int elements() {
     return columns / 2;
   }
 
-  /** 32-bit registers of D that a thread holds. */
+  /** {@return 32-bit registers of D that a thread holds} */
   public int registers() {
     return elements() * accumulators.bytes() / 4;
   }

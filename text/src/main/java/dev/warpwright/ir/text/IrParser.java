@@ -38,9 +38,13 @@ public final class IrParser {
   }
 
   /**
-   * Everything in a file.
+   * Reads everything in a file.
    *
    * @param name of the file, for messages
+   * @param text of the file
+   * @return what it holds
+   * @throws dev.warpwright.base.UserError if the text is none, with line, column and what was
+   *     expected
    */
   public IrFile file(String name, String text) {
     return DeepStack.call(() -> fileHere(name, text));
@@ -66,7 +70,14 @@ public final class IrParser {
     return new IrFile(primFuncs, kernels, programs);
   }
 
-  /** A text that is one PrimFunc. */
+  /**
+   * Reads a text that is one computation or tile program.
+   *
+   * @param name of the file, for messages
+   * @param text of the file
+   * @return the function
+   * @throws dev.warpwright.base.UserError if the text is none
+   */
   public PrimFunc primFunc(String name, String text) {
     return DeepStack.call(
         () -> {
@@ -75,7 +86,14 @@ public final class IrParser {
         });
   }
 
-  /** A text that is one kernel. */
+  /**
+   * Reads a text that is one kernel.
+   *
+   * @param name of the file, for messages
+   * @param text of the file
+   * @return the kernel
+   * @throws dev.warpwright.base.UserError if the text is none
+   */
   public Kernel kernel(String name, String text) {
     return DeepStack.call(
         () -> {
@@ -84,7 +102,14 @@ public final class IrParser {
         });
   }
 
-  /** A text that is one program. */
+  /**
+   * Reads a text that is one program.
+   *
+   * @param name of the file, for messages
+   * @param text of the file
+   * @return the program
+   * @throws dev.warpwright.base.UserError if the text is none
+   */
   public Program program(String name, String text) {
     return DeepStack.call(
         () -> {
@@ -93,7 +118,12 @@ public final class IrParser {
         });
   }
 
-  /** A text that is a layout, {@code (64:64),(64:1)^<3,3,3>}. */
+  /**
+   * Reads a text that is a layout, {@code (64:64),(64:1)^<3,3,3>}.
+   *
+   * @param text modes of each dimension, and a swizzle if there is one
+   * @return the layout
+   */
   public static Layout layout(String text) {
     Cursor cursor = new Cursor("layout", text);
     Definitions none = new Definitions(cursor);
@@ -101,7 +131,14 @@ public final class IrParser {
     return ended(cursor, new DeclarationParser(cursor, none, exprs).layout());
   }
 
-  /** A text that is one expression of the given variables and buffers. */
+  /**
+   * Reads a text that is one expression.
+   *
+   * @param text of the expression
+   * @param vars that it may use, by their names
+   * @param buffers that it may read, by their names
+   * @return the expression
+   */
   public Expr expr(String text, List<Var> vars, List<Buffer> buffers) {
     return DeepStack.call(() -> exprHere(text, vars, buffers));
   }
@@ -111,7 +148,14 @@ public final class IrParser {
     return ended(cursor, new ExprParser(cursor, known(cursor, vars, buffers), intrinsics).expr());
   }
 
-  /** A text that is a list of statements about the given variables and buffers. */
+  /**
+   * Reads a text that is a list of statements.
+   *
+   * @param text of the statements
+   * @param vars that they may use, by their names
+   * @param buffers that they may use, by their names
+   * @return the statements
+   */
   public Stmt stmt(String text, List<Var> vars, List<Buffer> buffers) {
     return DeepStack.call(() -> stmtHere(text, vars, buffers));
   }

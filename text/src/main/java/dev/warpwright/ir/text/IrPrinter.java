@@ -28,51 +28,106 @@ public final class IrPrinter {
     this.mark = mark;
   }
 
+  /** A printer that marks nothing. */
   public IrPrinter() {
     this(null);
   }
 
-  /** A printer that underlines the node (the same object) with a line of carets. */
+  /**
+   * {@return a printer that underlines the node (the same object) with a line of carets}
+   *
+   * @param node an expression, a statement, a buffer or a parameter
+   */
   public static IrPrinter withMark(Object node) {
     return new IrPrinter(node);
   }
 
+  /**
+   * {@return the text of an expression}
+   *
+   * @param e any expression
+   */
   public static String text(Expr e) {
     return new IrPrinter().print(e).text();
   }
 
+  /**
+   * {@return the text of a statement}
+   *
+   * @param s any statement
+   */
   public static String text(Stmt s) {
     return new IrPrinter().print(s).text();
   }
 
+  /**
+   * {@return the text of a computation or tile program}
+   *
+   * @param f any function
+   */
   public static String text(PrimFunc f) {
     return new IrPrinter().print(f).text();
   }
 
+  /**
+   * {@return the text of a kernel}
+   *
+   * @param k any kernel
+   */
   public static String text(Kernel k) {
     return new IrPrinter().print(k).text();
   }
 
+  /**
+   * {@return the text of a program and its kernels}
+   *
+   * @param p any program
+   */
   public static String text(Program p) {
     return new IrPrinter().print(p).text();
   }
 
+  /**
+   * {@return the text of an expression, and where its parts are in it}
+   *
+   * @param e any expression
+   */
   public Printed print(Expr e) {
     return printed(w -> w.stmts.exprs().print(e));
   }
 
+  /**
+   * {@return the text of a statement, and where its parts are in it}
+   *
+   * @param s any statement
+   */
   public Printed print(Stmt s) {
     return printed(w -> w.stmts.body(s));
   }
 
+  /**
+   * {@return the text of a computation or tile program, and where its parts are in it}
+   *
+   * @param f any function
+   */
   public Printed print(PrimFunc f) {
     return printed(w -> w.primFunc(f));
   }
 
+  /**
+   * {@return the text of a kernel, and where its parts are in it}
+   *
+   * @param k any kernel
+   */
   public Printed print(Kernel k) {
     return printed(w -> w.kernel(k, Names.written(k.name())));
   }
 
+  /**
+   * {@return the text of a program and its kernels, and where their parts are in it}
+   *
+   * @param p any program
+   */
   public Printed print(Program p) {
     return printed(w -> w.program(p));
   }

@@ -13,14 +13,18 @@ public final class Printed {
     this.lines = lines;
   }
 
+  /** {@return the text, which the parser reads; with a line of carets if something is marked} */
   public String text() {
     return text;
   }
 
   /**
-   * The line, from 1, on which the statement, expression, parameter or buffer begins; a variable or
-   * buffer where it is declared. Nodes are told apart by identity; one that occurs several times is
-   * where it occurs first. In a text with a mark, the line of carets is not counted.
+   * {@return the line, from 1, on which the statement, expression, parameter or buffer begins; a
+   * variable or buffer where it is declared} Nodes are told apart by identity; one that occurs
+   * several times is where it occurs first. In a text with a mark, the line of carets is not
+   * counted.
+   *
+   * @param node of what was printed; empty for any other
    */
   public OptionalInt line(Object node) {
     Integer line = lines.get(node);

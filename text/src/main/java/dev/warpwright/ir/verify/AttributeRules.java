@@ -2,6 +2,7 @@ package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.attribute.Attribute;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import dev.warpwright.ir.visit.Walk;
 

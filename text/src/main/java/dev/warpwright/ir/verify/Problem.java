@@ -3,9 +3,10 @@ package dev.warpwright.ir.verify;
 /**
  * Something that breaks a rule.
  *
+ * @param rule that is broken
+ * @param message one line
  * @param node the part of the program that does (for {@link
  *     dev.warpwright.ir.text.IrPrinter#withMark})
- * @param message one line
  * @param line in the text that {@link dev.warpwright.ir.text.IrPrinter} prints of the whole, from
  *     1; 0 if unknown
  */

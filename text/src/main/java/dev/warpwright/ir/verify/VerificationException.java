@@ -13,7 +13,7 @@ public final class VerificationException extends RuntimeException {
     this.problems = List.copyOf(problems);
   }
 
-  /** All of them. */
+  /** {@return all problems, in the order in which they were found} */
   public List<Problem> problems() {
     return problems;
   }

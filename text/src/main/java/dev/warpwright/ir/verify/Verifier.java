@@ -13,21 +13,33 @@ import java.util.function.Supplier;
 public final class Verifier {
   private Verifier() {}
 
-  /** All problems of a computation or tile program; empty if it is well formed. */
+  /**
+   * {@return all problems of a computation or tile program; empty if it is well formed}
+   *
+   * @param f any function
+   */
   public static List<Problem> verify(PrimFunc f) {
     Findings findings = new Findings();
     PrimFuncRules.check(f, findings);
     return findings.located(() -> new IrPrinter().print(f));
   }
 
-  /** All problems of a kernel; empty if it is well formed. */
+  /**
+   * {@return all problems of a kernel; empty if it is well formed}
+   *
+   * @param k any kernel
+   */
   public static List<Problem> verify(Kernel k) {
     Findings findings = new Findings();
     KernelRules.check(k, findings);
     return findings.located(() -> new IrPrinter().print(k));
   }
 
-  /** All problems of a program and its kernels; empty if it is well formed. */
+  /**
+   * {@return all problems of a program and its kernels; empty if it is well formed}
+   *
+   * @param p any program
+   */
   public static List<Problem> verify(Program p) {
     Findings findings = new Findings();
     ProgramRules.check(p, findings);
@@ -37,6 +49,7 @@ public final class Verifier {
   /**
    * Does nothing if the computation is well formed.
    *
+   * @param f any function
    * @throws VerificationException with all problems and the program, the first one marked
    */
   public static void require(PrimFunc f) {
@@ -46,7 +59,11 @@ public final class Verifier {
     }
   }
 
-  /** As {@link #require(PrimFunc)}. */
+  /**
+   * As {@link #require(PrimFunc)}.
+   *
+   * @param k any kernel
+   */
   public static void require(Kernel k) {
     List<Problem> problems = verify(k);
     if (!problems.isEmpty()) {

@@ -27,12 +27,7 @@ public final class Guards {
     return result;
   }
 
-  /**
-   * Whether the element is inside; constant true where that is known.
-   *
-   * @param lanes number of elements from {@code point} on along the last dimension; divides the
-   *     distance to the buffer's end
-   */
+  /** Whether the element is inside; constant true where that is known. */
   public static Expr inside(Region region, List<Expr> indices) {
     Expr condition = Exprs.bool(true);
     Buffer buffer = region.buffer();

@@ -11,6 +11,7 @@ public final class Allocated {
   /**
    * Takes a body apart; loops and conditions keep what they allocate.
    *
+   * @param s any statement
    * @param buffers are added to, outermost first
    * @param stmts are added to, in order
    */

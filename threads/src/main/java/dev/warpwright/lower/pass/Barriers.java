@@ -36,13 +36,23 @@ public abstract class Barriers {
     this(Intrinsics.SYNC_THREADS);
   }
 
-  /** Of those threads that meet at some barrier. */
+  /**
+   * Places barriers for those threads that meet at this one.
+   *
+   * @param barrier an intrinsic without operands
+   */
   protected Barriers(Intrinsic barrier) {
     this.barrier = barrier;
   }
 
-  /** Buffers that a unit touches, or all since the last barrier. */
+  /**
+   * Buffers that a unit touches, or all since the last barrier.
+   *
+   * @param reads buffers that are read
+   * @param writes buffers that are written
+   */
   public record Touched(Set<Buffer> reads, Set<Buffer> writes) {
+    /** {@return sets that nothing is in yet} */
     public static Touched nothing() {
       return new Touched(new LinkedHashSet<>(), new LinkedHashSet<>());
     }
@@ -62,20 +72,37 @@ public abstract class Barriers {
     }
   }
 
-  /** What a unit touches; null if the statement is none, but may hold some. */
+  /**
+   * {@return what a unit touches; null if the statement is none, but may hold some}
+   *
+   * @param s any statement
+   */
   protected abstract @Nullable Touched unit(Stmt s);
 
-  /** Whether what is done with one buffer may be seen in another. */
+  /**
+   * {@return whether what is done with one buffer may be seen in another}
+   *
+   * @param a one buffer
+   * @param b the other
+   */
   protected boolean overlap(Buffer a, Buffer b) {
     return a == b;
   }
 
-  /** A unit whose barriers are in place, as it goes on from here; null of others. */
+  /**
+   * {@return a unit whose barriers are in place, as it goes on from here; null of others}
+   *
+   * @param unit as it was before
+   */
   protected @Nullable Stmt placed(Stmt unit) {
     return null;
   }
 
-  /** The program with its barriers. */
+  /**
+   * {@return the program with its barriers}
+   *
+   * @param body without barriers
+   */
   public final Stmt in(Stmt body) {
     return visit(body, Touched.nothing());
   }

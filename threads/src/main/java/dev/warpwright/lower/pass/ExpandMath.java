@@ -28,6 +28,12 @@ public final class ExpandMath extends GuardedRewriter {
 
   private ExpandMath() {}
 
+  /**
+   * {@return a body in which f32 functions are written out as additions, multiplications and
+   * selects}
+   *
+   * @param body of a kernel
+   */
   public static Stmt apply(Stmt body) {
     return new ExpandMath().stmt(body);
   }

@@ -15,12 +15,22 @@ public final class FreshNames extends Rewriter {
 
   private FreshNames() {}
 
-  /** A copy. */
+  /**
+   * {@return a copy of a statement, in which variables and buffers of its own are new}
+   *
+   * @param body any statement
+   */
   public static Stmt of(Stmt body) {
     return new FreshNames().stmt(body);
   }
 
-  /** A copy with one variable replaced. */
+  /**
+   * {@return a copy of a statement with one variable replaced}
+   *
+   * @param v that is replaced
+   * @param value what stands for it
+   * @param body any statement
+   */
   public static Stmt with(Var v, Expr value, Stmt body) {
     FreshNames copy = new FreshNames();
     copy.vars.put(v, value);

@@ -10,14 +10,19 @@ import dev.warpwright.ir.ThreadBinding;
 public final class GridLoops {
   private GridLoops() {}
 
-  /** Whether a statement is a bound loop. */
+  /**
+   * {@return whether a statement is a bound loop}
+   *
+   * @param s any statement
+   */
   public static boolean is(Stmt s) {
     return s instanceof Stmt.For f && f.kind() == ForKind.THREAD_BOUND && f.axis() != null;
   }
 
   /**
-   * The binding of such a loop.
+   * {@return the binding of such a loop}
    *
+   * @param f of which {@link #is} is true
    * @throws LoweringException if it is bound to threads, or does not count from 0
    */
   public static ThreadBinding binding(Stmt.For f) {

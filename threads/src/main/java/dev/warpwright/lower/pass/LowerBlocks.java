@@ -26,10 +26,20 @@ import java.util.Map;
 public final class LowerBlocks extends Rewriter {
   private LowerBlocks() {}
 
+  /**
+   * {@return a function whose blocks are ordinary statements}
+   *
+   * @param func with blocks
+   */
   public static PrimFunc apply(PrimFunc func) {
     return func.withBody(apply(func.body()));
   }
 
+  /**
+   * {@return a statement whose blocks are ordinary statements}
+   *
+   * @param body with blocks
+   */
   public static Stmt apply(Stmt body) {
     return new LowerBlocks().stmt(body);
   }

@@ -4,6 +4,11 @@ package dev.warpwright.lower.pass;
 public final class LoweringException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /**
+   * A program that cannot be lowered.
+   *
+   * @param message one line: what is in the way, and where
+   */
   public LoweringException(String message) {
     super(message);
   }

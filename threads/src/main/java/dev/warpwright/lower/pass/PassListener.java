@@ -18,13 +18,25 @@ public interface PassListener {
    */
   void after(String pass, Supplier<String> text);
 
-  /** After a pass; gives the program back. */
+  /**
+   * Tells what a pass has left.
+   *
+   * @param pass the name of its class
+   * @param program that it left
+   * @return the program
+   */
   default PrimFunc tell(String pass, PrimFunc program) {
     after(pass, () -> IrPrinter.text(program));
     return program;
   }
 
-  /** After a pass; gives the kernel back. */
+  /**
+   * Tells what a pass has left.
+   *
+   * @param pass the name of its class
+   * @param kernel that it left
+   * @return the kernel
+   */
   default Kernel tell(String pass, Kernel kernel) {
     after(pass, () -> IrPrinter.text(kernel));
     return kernel;

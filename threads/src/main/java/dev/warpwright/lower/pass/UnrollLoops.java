@@ -24,6 +24,8 @@ public final class UnrollLoops extends Rewriter {
   /**
    * Writes out the unrolled loops of a body.
    *
+   * @param body of a kernel
+   * @return the body without such loops
    * @throws IllegalArgumentException if the extent of one is not a constant
    */
   public static Stmt apply(Stmt body) {

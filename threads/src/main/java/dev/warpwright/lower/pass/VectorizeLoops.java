@@ -22,13 +22,19 @@ public final class VectorizeLoops extends Rewriter {
   /**
    * Vectorizes the loops of a body.
    *
+   * @param body of a kernel
+   * @return the body without such loops
    * @throws IllegalArgumentException if a loop cannot be, with the reason
    */
   public static Stmt apply(Stmt body) {
     return new VectorizeLoops().stmt(body);
   }
 
-  /** Why a loop cannot be vectorized, or null if it can. */
+  /**
+   * {@return why a loop cannot be vectorized, or null if it can}
+   *
+   * @param loop of the kind that is vectorized
+   */
   public static @Nullable String refusal(Stmt.For loop) {
     try {
       vectorize(loop);

@@ -55,8 +55,10 @@ public final class SimtLowering {
   private SimtLowering() {}
 
   /**
-   * Lowers. The attributes of the program become the kernel's.
+   * Makes a kernel of loops over threads. The attributes of the program become the kernel's.
    *
+   * @param program with loops bound to blocks and threads
+   * @return a grid kernel
    * @throws LoweringException if there are tile statements, no bound loops, bound loops that do not
    *     start at 0, nests over different threads, or statements outside of the nests
    */
@@ -65,8 +67,11 @@ public final class SimtLowering {
   }
 
   /**
-   * The same, with someone who is told the result of each pass.
+   * Makes a kernel of loops over threads, with someone who is told the result of each pass.
    *
+   * @param program with loops bound to blocks and threads
+   * @param listener is told the result of each pass
+   * @return a grid kernel
    * @throws LoweringException as {@link #lower(PrimFunc)}
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {

@@ -10,6 +10,8 @@ public interface Fleet extends AutoCloseable {
   /**
    * Devices that records are common to.
    *
+   * @param environment what their records name
+   * @param sms of each device
    * @param devices how many there are now
    */
   record Kind(Environment environment, int sms, int devices) {}
@@ -24,14 +26,18 @@ public interface Fleet extends AutoCloseable {
   List<Kind> kinds() throws InterruptedException;
 
   /**
-   * What measures the candidates of one workload: all on one device, as long as that one lives and
-   * is healthy.
+   * {@return what measures the candidates of one workload: all on one device, as long as that one
+   * lives and is healthy}
    *
+   * @param kind on which devices
+   * @param workload of which candidates are measured
    * @param free whether its candidates are of the space of all that rules allow
    */
   Measurer measurer(Kind kind, WorkloadKey workload, boolean free);
 
-  /** What became of the machines, in lines for the user; empty if nothing is to be said. */
+  /**
+   * {@return what became of the machines, in lines for the user; empty if nothing is to be said}
+   */
   List<String> remarks();
 
   /** Ends what is under way. */

@@ -10,10 +10,20 @@ public interface CandidateRunner {
   /**
    * Compiles, so that {@link #time}, in this process or another, need not.
    *
+   * @param kernel for a grid
+   * @param values of its scalar parameters, by name
    * @return SHA-256 of the printed source in hexadecimal
+   * @throws CandidateFailure if it does not compile, or uses more than it may
    */
   String compile(Kernel kernel, Map<String, Long> values) throws CandidateFailure;
 
-  /** Verifies on random data, and times. */
+  /**
+   * Verifies a kernel on random data, and times it.
+   *
+   * @param kernel for a grid
+   * @param values of its scalar parameters, by name
+   * @return its time and error
+   * @throws CandidateFailure if it is wrong, faults, or takes too long
+   */
   Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure;
 }

@@ -14,14 +14,21 @@ public interface Measurer extends AutoCloseable {
   /**
    * A candidate's outcome.
    *
+   * @param candidate that was tried
    * @param sourceHash SHA-256 of the printed kernel in hexadecimal; empty if it was not printed
+   * @param outcome its time, or why it has none
    */
   record Trial(Candidate candidate, String sourceHash, Outcome outcome) {}
 
-  /** Begins; the promise is never broken by an exception that the candidate caused. */
+  /**
+   * Begins to measure a candidate.
+   *
+   * @param candidate to be built, compiled, verified and timed
+   * @return its outcome; never broken by an exception that the candidate caused
+   */
   CompletableFuture<Trial> measure(Candidate candidate);
 
-  /** How many candidates should be under way for everything to be busy. */
+  /** {@return how many candidates should be under way for everything to be busy} */
   int width();
 
   /** Ends what is under way. */

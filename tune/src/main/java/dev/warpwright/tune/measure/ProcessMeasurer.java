@@ -45,6 +45,7 @@ public final class ProcessMeasurer implements Measurer {
       List<Map<String, String>> devices,
       Duration compileLimit,
       Duration timeLimit) {
+    /** Copies the lists and checks the numbers. */
     public Setup {
       command = List.copyOf(command);
       devices = devices.stream().map(Map::copyOf).toList();
@@ -61,6 +62,11 @@ public final class ProcessMeasurer implements Measurer {
   private final BlockingQueue<WorkerProcess> devices = new LinkedBlockingQueue<>();
   private final List<WorkerProcess> all = new ArrayList<>();
 
+  /**
+   * Prepares; processes start when there is something to measure.
+   *
+   * @param setup which processes, and how long they may take
+   */
   public ProcessMeasurer(Setup setup) {
     this.setup = setup;
     this.compiling = Executors.newFixedThreadPool(setup.compilers(), daemon("compile"));
@@ -100,6 +106,7 @@ public final class ProcessMeasurer implements Measurer {
   /**
    * Compiles a candidate and does not run it: for machines without a device.
    *
+   * @param candidate to be built and compiled
    * @return its failure; empty if it compiles
    */
   public CompletableFuture<Optional<Outcome.Failed>> compileOnly(Candidate candidate) {

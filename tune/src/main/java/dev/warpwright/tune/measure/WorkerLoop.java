@@ -28,6 +28,9 @@ public final class WorkerLoop {
    * Serves until standard input ends, which is also how the death of the tuner shows.
    *
    * @param parser that knows the intrinsics of the kernels
+   * @param runner compiles and times
+   * @throws IOException if the tuner cannot be read from or written to
+   * @throws InterruptedException if the thread is interrupted
    */
   public static void serve(IrParser parser, CandidateRunner runner)
       throws IOException, InterruptedException {

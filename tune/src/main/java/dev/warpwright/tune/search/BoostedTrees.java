@@ -15,6 +15,9 @@ import java.util.Map;
  * Gradient Boosting Decision Tree", NIPS 2017), to the squares of what the trees before it left.
  */
 public final class BoostedTrees implements CostModel {
+  /** A model that has learned nothing yet: it ranks as the analytic model does. */
+  public BoostedTrees() {}
+
   private static final int LEAST_SAMPLES = 12;
   private static final int TREES = 120;
   private static final double RATE = 0.08;

@@ -5,16 +5,29 @@ import java.util.List;
 
 /** Guesses how long candidates take. */
 public interface CostModel {
-  /** A candidate that was measured. */
+  /**
+   * A candidate that was measured.
+   *
+   * @param features what was expected
+   * @param timeUs what was measured
+   */
   record Sample(Features features, double timeUs) {}
 
-  /** Learns from all that was measured so far; forgets what it learned before. */
+  /**
+   * Learns from all that was measured so far; forgets what it learned before.
+   *
+   * @param samples candidates that have a time
+   */
   void fit(List<Sample> samples);
 
-  /** Guessed times in microseconds, in order. Only their ranking matters. */
+  /**
+   * {@return guessed times in microseconds, in order} Only their ranking matters.
+   *
+   * @param features of each candidate
+   */
   double[] predict(List<Features> features);
 
-  /** The analytic model: it learns nothing. */
+  /** {@return the analytic model: it learns nothing} */
   static CostModel analytic() {
     return new CostModel() {
       @Override

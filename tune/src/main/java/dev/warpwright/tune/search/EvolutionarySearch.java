@@ -36,7 +36,11 @@ public final class EvolutionarySearch implements Strategy {
   /**
    * Makes a search.
    *
+   * @param space to search
+   * @param model orders candidates before they are measured
    * @param seeds points to try first: what was good for similar workloads
+   * @param random where decisions come from
+   * @param proposals which points were seen; this search's own
    */
   public EvolutionarySearch(
       Space space,

@@ -16,7 +16,9 @@ public final class ExhaustiveSearch implements Strategy {
   /**
    * Plans all of a space.
    *
+   * @param space to search
    * @param limit how many points to look at, at most
+   * @param proposals which points were seen; this search's own
    */
   public ExhaustiveSearch(Space space, long limit, Proposals proposals) {
     this.proposals = proposals;

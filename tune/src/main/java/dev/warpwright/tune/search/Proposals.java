@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Which points were seen, and why points were rejected. */
 public final class Proposals {
+  /** Nothing seen yet. */
+  public Proposals() {}
+
   private final Set<Point> proposed = new HashSet<>();
   private final Set<Point> refused = new HashSet<>();
   private final SortedMap<String, Integer> rejections = new TreeMap<>();
@@ -31,7 +34,7 @@ public final class Proposals {
     proposed.add(candidate.point());
   }
 
-  /** How many different points were rejected, by reason. */
+  /** {@return how many different points were rejected, by reason} */
   public SortedMap<String, Integer> rejections() {
     return new TreeMap<>(rejections);
   }

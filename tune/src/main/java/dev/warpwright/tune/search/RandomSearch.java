@@ -15,6 +15,13 @@ public final class RandomSearch implements Strategy {
   private final RandomGenerator random;
   private final Proposals proposals;
 
+  /**
+   * Makes a search that proposes points at random.
+   *
+   * @param space to search
+   * @param random where decisions come from
+   * @param proposals which points were seen; this search's own
+   */
   public RandomSearch(Space space, RandomGenerator random, Proposals proposals) {
     this.space = space;
     this.random = random;

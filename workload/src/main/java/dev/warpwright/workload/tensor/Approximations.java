@@ -40,7 +40,13 @@ public final class Approximations extends Rewriter {
     0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
   };
 
-  /** The expression with approximations. */
+  private Approximations() {}
+
+  /**
+   * {@return the expression with approximations}
+   *
+   * @param e of type f32
+   */
   public static Expr of(Expr e) {
     return new Approximations().expr(e);
   }

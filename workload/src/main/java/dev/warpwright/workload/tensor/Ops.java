@@ -13,11 +13,15 @@ public final class Ops {
   private Ops() {}
 
   /**
-   * {@code out[i, j] = Σₖ a[i, k] · w[j, k]}, accumulated by fma in f32 (f64 for f64 operands) in
-   * ascending k.
+   * {@return {@code out[i, j] = Σₖ a[i, k] · w[j, k]}, accumulated by fma in f32 (f64 for f64
+   * operands) in ascending k}
    *
+   * @param name of the result
    * @param a shape [M, K]; only its first {@code k} columns are read
    * @param w shape [≥ n, ≥ k] if {@code transposed}, otherwise [≥ k, ≥ n]: storage may be padded
+   * @param transposed whether w is [n, k], not [k, n]
+   * @param n columns of the result
+   * @param k terms of each sum
    */
   public static Tensor matmul(String name, Tensor a, Tensor w, boolean transposed, long n, long k) {
     DType accumulator = a.dtype() == DType.F64 ? DType.F64 : DType.F32;
@@ -35,7 +39,12 @@ public final class Ops {
                 last));
   }
 
-  /** {@code x > 0 ? x : alpha · (eˣ − 1)}. */
+  /**
+   * {@return {@code x > 0 ? x : alpha · (eˣ − 1)}}
+   *
+   * @param x of a floating-point type
+   * @param alpha of the same type
+   */
   public static Expr elu(Expr x, Expr alpha) {
     return Exprs.select(Exprs.lt(Exprs.zero(x.type()), x), x, Exprs.mul(alpha, expMinusOne(x)));
   }
@@ -47,6 +56,11 @@ public final class Ops {
         Exprs.mul(Exprs.constant(x.type(), 2), t), Exprs.sub(Exprs.constant(x.type(), 1), t));
   }
 
+  /**
+   * {@return −x}
+   *
+   * @param x of a signed type
+   */
   public static Expr negate(Expr x) {
     return new Expr.Unary(UnaryOp.NEG, x);
   }

@@ -29,8 +29,9 @@ public final class PrimFuncs {
   private PrimFuncs() {}
 
   /**
-   * The function that computes the outputs.
+   * {@return the function that computes the outputs}
    *
+   * @param name an identifier
    * @param params in the caller's order: the buffers of inputs and outputs, and the scalars that
    *     shapes use
    * @param tensors every tensor that is not an input, each after those that it reads

@@ -38,17 +38,34 @@ public final class Tensor {
     this.definition = definition;
   }
 
-  /** A tensor given by the caller. Only the first extent may be symbolic. */
+  /**
+   * {@return a tensor given by the caller} Only the first extent may be symbolic.
+   *
+   * @param name an identifier
+   * @param dtype of each element
+   * @param shape extents, outermost first
+   */
   public static Tensor input(String name, DType dtype, Expr... shape) {
     return new Tensor(Buffer.of(name, dtype, Scope.GLOBAL, Arrays.asList(shape)), null);
   }
 
-  /** A tensor given by the caller, in a buffer with its own layout. */
+  /**
+   * {@return a tensor given by the caller, in a buffer with its own layout}
+   *
+   * @param buffer in global memory
+   */
   public static Tensor input(Buffer buffer) {
     return new Tensor(buffer, null);
   }
 
-  /** Elements by a formula of their indices; the result is cast to {@code dtype}. */
+  /**
+   * {@return a tensor whose elements are a formula of their indices}
+   *
+   * @param name an identifier
+   * @param dtype that results are cast to
+   * @param shape extents, outermost first
+   * @param formula of an element, by its indices
+   */
   public static Tensor compute(
       String name, DType dtype, List<Expr> shape, Function<List<Var>, Expr> formula) {
     List<IterVar> spatial = iterVars("v", shape, IterVar.Kind.SPATIAL);
@@ -57,7 +74,12 @@ public final class Tensor {
     return new Tensor(buffer, new Definition(spatial, List.of(), null, value));
   }
 
-  /** The same in a buffer with its own layout, whose type the result is cast to. */
+  /**
+   * {@return the same in a buffer with its own layout, whose type results are cast to}
+   *
+   * @param buffer for the elements
+   * @param formula of an element, by its indices
+   */
   public static Tensor compute(Buffer buffer, Function<List<Var>, Expr> formula) {
     List<IterVar> spatial = iterVars("v", buffer.shape(), IterVar.Kind.SPATIAL);
     Expr value = Exprs.cast(buffer.dtype(), formula.apply(vars(spatial)));
@@ -68,7 +90,7 @@ public final class Tensor {
   @FunctionalInterface
   public interface Step {
     /**
-     * Combines.
+     * {@return the partial result after one more step}
      *
      * @param spatial indices of the element
      * @param reduce indices that are reduced over
@@ -77,7 +99,17 @@ public final class Tensor {
     Expr next(List<Var> spatial, List<Var> reduce, Expr last);
   }
 
-  /** Elements by a reduction from {@code init}, in ascending order of the reduce variables. */
+  /**
+   * {@return a tensor whose elements are reductions from {@code init}, in ascending order of the
+   * reduce variables}
+   *
+   * @param name an identifier
+   * @param dtype of each element and of partial results
+   * @param shape extents, outermost first
+   * @param over extents of what is reduced over
+   * @param init partial result before the first step
+   * @param step makes the next partial result
+   */
   public static Tensor reduce(
       String name, DType dtype, List<Expr> shape, List<Expr> over, Expr init, Step step) {
     List<IterVar> spatial = iterVars("v", shape, IterVar.Kind.SPATIAL);
@@ -103,28 +135,40 @@ public final class Tensor {
     return iterVars.stream().map(IterVar::var).toList();
   }
 
+  /** {@return the name of its buffer} */
   public String name() {
     return buffer.name();
   }
 
+  /** {@return the buffer with its elements} */
   public Buffer buffer() {
     return buffer;
   }
 
+  /** {@return the type of each element} */
   public DType dtype() {
     return buffer.dtype();
   }
 
+  /** {@return the extents, outermost first} */
   public List<Expr> shape() {
     return buffer.shape();
   }
 
-  /** The element at these indices. */
+  /**
+   * {@return the element at these indices}
+   *
+   * @param indices one for each dimension
+   */
   public Expr at(Expr... indices) {
     return new Expr.Load(buffer, List.of(indices));
   }
 
-  /** The element at these indices, widened to f32 if it is a narrower float. */
+  /**
+   * {@return the element at these indices, widened to f32 if it is a narrower float}
+   *
+   * @param indices one for each dimension
+   */
   public Expr f32At(Expr... indices) {
     Expr element = at(indices);
     return dtype().isFloat() && dtype().bits() < 32 ? Exprs.cast(DType.F32, element) : element;

@@ -1,4 +1,4 @@
-package dev.warpwright.runtime.cuda;
+package dev.warpwright.runtime.call;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -24,7 +24,7 @@ public final class Out implements AutoCloseable {
     return memory.get(JAVA_INT, 0);
   }
 
-  float asFloat() {
+  public float asFloat() {
     return memory.get(JAVA_FLOAT, 0);
   }
 

@@ -1,9 +1,12 @@
-package dev.warpwright.ir.verify;
+package dev.warpwright.ir.attribute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.verify.Problem;
+import dev.warpwright.ir.verify.Rule;
+import dev.warpwright.ir.verify.Verifier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

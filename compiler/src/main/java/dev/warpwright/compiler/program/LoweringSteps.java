@@ -1,7 +1,5 @@
-package dev.warpwright.compiler;
+package dev.warpwright.compiler.program;
 
-import dev.warpwright.compiler.program.CompiledKernel;
-import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;

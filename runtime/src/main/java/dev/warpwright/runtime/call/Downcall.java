@@ -1,9 +1,9 @@
-package dev.warpwright.runtime.cuda;
+package dev.warpwright.runtime.call;
 
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls handles of {@link DriverLibrary}, one method a shape. The handles are constants of the
+ * Calls handles of {@code DriverLibrary}, one method a shape. The handles are constants of the
  * caller, so the compiler inlines these.
  */
 public final class Downcall {

@@ -1,4 +1,4 @@
-package dev.warpwright.ir.verify;
+package dev.warpwright.ir.attribute;
 
 import java.util.Arrays;
 import java.util.Comparator;
