@@ -181,6 +181,8 @@ final class DevicePageTest extends PageTest {
     card.getByText("Blocks by SM, rows:1").waitFor();
     assertThat(card.locator("tbody").textContent()).isEqualTo(shown);
     assertThat(page.evaluate("document.documentElement.scrollWidth")).isEqualTo(NARROW);
+    // So many tiles of E that all blocks may have one before the last of C is drawn.
+    page.getByLabel("N of the second GEMM").fill("8192");
     page.getByLabel("A tile of E waits for").selectOption("grid");
     card.getByText("waits for all of the first").first().waitFor();
   }

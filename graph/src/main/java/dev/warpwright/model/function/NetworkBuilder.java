@@ -1,7 +1,5 @@
 package dev.warpwright.model.function;
 
-import dev.warpwright.base.Names;
-import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -61,12 +59,10 @@ public final class NetworkBuilder {
    */
   private static final int MAX_FORMULA = 200;
 
-  /** A multiplication with ones is worth its weights up to so many of them. */
-  private static final long MOST_ONES = 1 << 20;
-
   private final Graph graph;
   private final FunctionOptions options;
   private final FunctionBody body;
+  private final OtherColumns columns;
   private final List<Buffer> inputs = new ArrayList<>();
   private final List<NetworkFunction.Attention> attentions = new ArrayList<>();
   private final Map<Value, Buffer> outputBuffers = new IdentityHashMap<>();
@@ -75,6 +71,7 @@ public final class NetworkBuilder {
     this.graph = graph;
     this.options = options;
     this.body = new FunctionBody(options);
+    this.columns = new OtherColumns(options, body);
   }
 
   /** The function of the graph. */
@@ -110,8 +107,12 @@ public final class NetworkBuilder {
         case Elementwise elementwise -> elementwise(elementwise);
         case LayerNorm norm -> layerNorm(norm);
         case RowReduce reduce -> rowReduce(reduce);
-        case Concat concat -> concat(concat);
-        case Columns columns -> columns(columns);
+        case Concat concat -> columns.concat(concat);
+        case Columns chosen -> {
+          if (!columns.choose(chosen)) {
+            linear(chosen.asLinear(), true);
+          }
+        }
         case Attend attend -> attend(attend);
       }
       if (options.byLayer() && again.contains(node.output())) {
@@ -353,64 +354,6 @@ public final class NetworkBuilder {
     return (row, col) -> total.at(row);
   }
 
-  private void concat(Concat node) {
-    if (options.byLayer()) {
-      joined(node);
-      return;
-    }
-    record Part(Tensor tensor, long first) {}
-    List<Part> parts = new ArrayList<>();
-    long first = 0;
-    for (Value input : node.inputs()) {
-      parts.add(new Part(body.stored(input, DType.F32), first));
-      first += input.features();
-    }
-    body.apart(
-        node.output(),
-        (row, col) -> {
-          Part last = parts.getLast();
-          Expr result =
-              FunctionBody.elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
-          for (int p = parts.size() - 2; p >= 0; p--) {
-            Part part = parts.get(p);
-            Expr own =
-                FunctionBody.elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
-            Expr end = Exprs.i32(parts.get(p + 1).first());
-            result = Exprs.select(Exprs.lt(col, end), own, result);
-          }
-          return result;
-        });
-  }
-
-  /** Values side by side as a formula. */
-  private void joined(Concat node) {
-    record Part(Element.Formula formula, int first) {}
-    List<Part> parts = new ArrayList<>();
-    int first = 0;
-    for (Value input : node.inputs()) {
-      parts.add(new Part(body.clamped(input), first));
-      first += input.features();
-    }
-    elsewhere(
-        node.output(),
-        (row, col) -> {
-          Part last = parts.getLast();
-          Expr result = last.formula().at(row, Exprs.sub(col, Exprs.i32(last.first())));
-          for (int p = parts.size() - 2; p >= 0; p--) {
-            Part part = parts.get(p);
-            Expr own = part.formula().at(row, Exprs.sub(col, Exprs.i32(part.first())));
-            Expr end = Exprs.i32(parts.get(p + 1).first());
-            result = Exprs.select(Exprs.lt(col, end), own, result);
-          }
-          return result;
-        });
-  }
-
-  /** Defines a value by a formula that reads other columns. */
-  private void elsewhere(Value value, Element.Formula formula) {
-    body.elements.put(value, new Element(formula, false, false, false, null, null));
-  }
-
   /**
    * Attention, whose stages are added one after the other. Its operands and result are in the type
    * of activations, as a kernel of its own takes them.
@@ -442,58 +385,10 @@ public final class NetworkBuilder {
             node.scale()));
   }
 
-  /** A value to be read anywhere in a row: an input where it lies. */
-  private Tensor features(Value value) {
-    return features(value, DType.F32);
-  }
-
-  /** The same; what is computed is stored in a type, and inputs come in one of theirs. */
+  /** A value to be read anywhere in a row: an input where it lies, what is computed in a type. */
   private Tensor features(Value value, DType type) {
     Buffer input = body.inputBuffers.get(value);
     return input != null ? Tensor.input(input) : body.stored(value, type);
-  }
-
-  /**
-   * Evenly spaced columns are read where they lie, and so are many that come in blocks, or all of
-   * these where products are launches; others go by a multiplication with ones.
-   *
-   * @throws UserError if those would be too many
-   */
-  private void columns(Columns node) {
-    ColumnBlocks any = options.byLayer() ? ColumnBlocks.of(node) : null;
-    if (any != null) {
-      // Columns that padding adds would be read from anywhere.
-      Element.Formula input =
-          body.isDense(node.output()) ? body.anywhere(node.input()) : body.clamped(node.input());
-      elsewhere(node.output(), (row, col) -> input.at(row, any.source(col)));
-      return;
-    }
-    if (node.isRegular()) {
-      Tensor input = body.stored(node.input(), DType.F32);
-      body.apart(
-          node.output(),
-          (row, col) ->
-              FunctionBody.elsewhere(
-                  input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
-      return;
-    }
-    long ones = (long) node.output().features() * node.input().features();
-    ColumnBlocks blocks = ones > MOST_ONES ? ColumnBlocks.of(node) : null;
-    if (blocks != null) {
-      Tensor input = features(node.input());
-      body.apart(
-          node.output(), (row, col) -> FunctionBody.elsewhere(input, row, blocks.source(col)));
-      return;
-    }
-    if (ones > Integer.MAX_VALUE) {
-      throw new UserError(
-          "node "
-              + Names.quote(node.name())
-              + " puts "
-              + node.output().features()
-              + " features in an order without blocks, which is not supported of so many");
-    }
-    linear(node.asLinear(), true);
   }
 
   /** Mean and variance in two passes over the stored row, then a formula. */

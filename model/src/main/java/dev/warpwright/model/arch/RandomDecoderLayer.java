@@ -29,6 +29,11 @@ import java.util.SplittableRandom;
 public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, int keys) {
   private static final double EPSILON = 1e-5;
 
+  /**
+   * Checks the sizes.
+   *
+   * @throws UserError if there is no such layer, or it is too large
+   */
   public RandomDecoderLayer {
     if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0) {
       throw new UserError("HQ=" + heads + " HKV=" + kvHeads + ": HQ is a multiple of HKV");
@@ -60,6 +65,8 @@ public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, i
    * The network.
    *
    * @param dtype of weights, inputs and results
+   * @param seed of the weights
+   * @return the layer, its rows called {@code batch}
    */
   public Graph graph(DType dtype, long seed) {
     RandomNodes nodes = new RandomNodes("batch", dtype, new SplittableRandom(seed));

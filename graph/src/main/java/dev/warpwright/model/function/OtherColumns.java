@@ -1,0 +1,132 @@
+package dev.warpwright.model.function;
+
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.Columns;
+import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Values whose elements are those of others at other columns: side by side, or chosen. */
+final class OtherColumns {
+  /** A multiplication with ones is worth its weights up to so many of them. */
+  private static final long MOST_ONES = 1 << 20;
+
+  private final FunctionOptions options;
+  private final FunctionBody body;
+
+  OtherColumns(FunctionOptions options, FunctionBody body) {
+    this.options = options;
+    this.body = body;
+  }
+
+  /** Values side by side. */
+  void concat(Concat node) {
+    if (options.byLayer()) {
+      joined(node);
+      return;
+    }
+    record Part(Tensor tensor, long first) {}
+    List<Part> parts = new ArrayList<>();
+    long first = 0;
+    for (Value input : node.inputs()) {
+      parts.add(new Part(body.stored(input, DType.F32), first));
+      first += input.features();
+    }
+    body.apart(
+        node.output(),
+        (row, col) -> {
+          Part last = parts.getLast();
+          Expr result =
+              FunctionBody.elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
+          for (int p = parts.size() - 2; p >= 0; p--) {
+            Part part = parts.get(p);
+            Expr own =
+                FunctionBody.elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
+            Expr end = Exprs.i32(parts.get(p + 1).first());
+            result = Exprs.select(Exprs.lt(col, end), own, result);
+          }
+          return result;
+        });
+  }
+
+  /** The same as a formula. */
+  private void joined(Concat node) {
+    record Part(Element.Formula formula, int first) {}
+    List<Part> parts = new ArrayList<>();
+    int first = 0;
+    for (Value input : node.inputs()) {
+      parts.add(new Part(body.clamped(input), first));
+      first += input.features();
+    }
+    elsewhere(
+        node.output(),
+        (row, col) -> {
+          Part last = parts.getLast();
+          Expr result = last.formula().at(row, Exprs.sub(col, Exprs.i32(last.first())));
+          for (int p = parts.size() - 2; p >= 0; p--) {
+            Part part = parts.get(p);
+            Expr own = part.formula().at(row, Exprs.sub(col, Exprs.i32(part.first())));
+            Expr end = Exprs.i32(parts.get(p + 1).first());
+            result = Exprs.select(Exprs.lt(col, end), own, result);
+          }
+          return result;
+        });
+  }
+
+  /** Defines a value by a formula that reads other columns. */
+  private void elsewhere(Value value, Element.Formula formula) {
+    body.elements.put(value, new Element(formula, false, false, false, null, null));
+  }
+
+  /**
+   * Evenly spaced columns are read where they lie, and so are many that come in blocks, or all of
+   * these where products are launches; others go by a multiplication with ones.
+   *
+   * @return false if they are to go by such a multiplication
+   * @throws UserError if those would be too many
+   */
+  boolean choose(Columns node) {
+    ColumnBlocks any = options.byLayer() ? ColumnBlocks.of(node) : null;
+    if (any != null) {
+      // Columns that padding adds would be read from anywhere.
+      Element.Formula input =
+          body.isDense(node.output()) ? body.anywhere(node.input()) : body.clamped(node.input());
+      elsewhere(node.output(), (row, col) -> input.at(row, any.source(col)));
+      return true;
+    }
+    if (node.isRegular()) {
+      Tensor input = body.stored(node.input(), DType.F32);
+      body.apart(
+          node.output(),
+          (row, col) ->
+              FunctionBody.elsewhere(
+                  input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
+      return true;
+    }
+    long ones = (long) node.output().features() * node.input().features();
+    ColumnBlocks blocks = ones > MOST_ONES ? ColumnBlocks.of(node) : null;
+    if (blocks != null) {
+      Buffer buffer = body.inputBuffers.get(node.input());
+      Tensor input = buffer != null ? Tensor.input(buffer) : body.stored(node.input(), DType.F32);
+      body.apart(
+          node.output(), (row, col) -> FunctionBody.elsewhere(input, row, blocks.source(col)));
+      return true;
+    }
+    if (ones > Integer.MAX_VALUE) {
+      throw new UserError(
+          "node "
+              + Names.quote(node.name())
+              + " puts "
+              + node.output().features()
+              + " features in an order without blocks, which is not supported of so many");
+    }
+    return false;
+  }
+}
