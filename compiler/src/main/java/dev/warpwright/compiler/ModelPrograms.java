@@ -8,6 +8,7 @@ import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
@@ -37,6 +38,7 @@ final class ModelPrograms implements AutoCloseable {
   private final Device device;
   private final Precision precision;
   private final int mostWorkspaces;
+  private final boolean attends;
   private final ConstantStore constants = new ConstantStore();
 
   /** Held by whoever compiles or closes. */
@@ -69,6 +71,7 @@ final class ModelPrograms implements AutoCloseable {
     this.device = device;
     this.precision = precision;
     this.mostWorkspaces = mostWorkspaces;
+    this.attends = graph.needed().stream().anyMatch(Attend.class::isInstance);
   }
 
   /** The program for a row count; it is compiled if it is new. */
@@ -163,14 +166,18 @@ final class ModelPrograms implements AutoCloseable {
 
   /**
    * Kernels for one row count compute as many rows: the next power of two up to 128, then the next
-   * quarter of one, so that at most a fifth of the work is for nothing.
+   * quarter of one, so that at most a fifth of the work is for nothing. Where each row has keys and
+   * values of its own to read, few rows are not padded either.
    */
-  private static int padded(int rows) {
+  private int padded(int rows) {
     if (rows <= 1) {
       return 1;
     }
     int below = Integer.highestOneBit(rows - 1);
     int step = rows <= 16 ? 16 : below < 128 ? 2 * below : below / 4;
+    if (attends && below < 128) {
+      step = Math.max(1, below / 4);
+    }
     long padded = (long) Math.ceilDiv(rows, step) * step;
     return padded > Integer.MAX_VALUE ? rows : (int) padded;
   }

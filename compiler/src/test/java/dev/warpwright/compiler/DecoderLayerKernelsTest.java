@@ -8,6 +8,7 @@ import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.model.arch.RandomDecoderLayer;
 import dev.warpwright.model.graph.Graph;
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -84,6 +87,17 @@ final class DecoderLayerKernelsTest {
       assertThat(relativeError(results.get(o), expected.get(o)))
           .as("%s, seed %d", graph.outputs().get(o), SEED)
           .isLessThan(precision.tolerance());
+    }
+  }
+
+  /** Each entry has a cache to be read, so few are computed for nothing. */
+  @Test
+  void fewRowsArePadded() {
+    Graph graph = new RandomDecoderLayer(2, 1, 16, 32, 5).graph(DType.F16, SEED);
+    try (CompiledModel model =
+        new Model(graph).compile(new SimulatedDevice(GpuTarget.SM_90A), Precision.F16)) {
+      assertThat(IntStream.of(1, 3, 8, 13, 100).map(n -> model.program(n).fixedRows().orElse(0)))
+          .containsExactly(1, 3, 8, 14, 112);
     }
   }
 
