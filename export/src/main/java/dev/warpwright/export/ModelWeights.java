@@ -120,6 +120,10 @@ final class ModelWeights {
               other == null ? "None" : python(other),
               rows,
               group);
+      case Origin.Stacked(List<ConstantTensor> parts) ->
+          "torch.cat(("
+              + String.join(", ", parts.stream().map(ModelWeights::python).toList())
+              + "))";
     };
   }
 

@@ -14,6 +14,7 @@ import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
@@ -103,7 +104,14 @@ public final class NetworkBuilder {
     Set<Value> again = readAgain();
     for (Node node : graph.needed()) {
       switch (node) {
-        case Linear linear -> linear(linear, isExact(linear));
+        case Linear linear -> {
+          List<Linear> beside = beside(linear, again);
+          if (beside.size() > 1) {
+            together(beside);
+          } else if (!body.elements.containsKey(linear.output())) {
+            linear(linear, isExact(linear));
+          }
+        }
         case Elementwise elementwise -> elementwise(elementwise);
         case LayerNorm norm -> layerNorm(norm);
         case RowReduce reduce -> rowReduce(reduce);
@@ -216,6 +224,63 @@ public final class NetworkBuilder {
           }
           return bias == null ? sum : Exprs.add(sum, bias.at(col));
         });
+  }
+
+  /**
+   * Layers that read the same and whose results are stored: one product of all their weights, of
+   * which each has its columns. Of few rows each alone would leave SMs without weights to read.
+   *
+   * @return in order, from the layer on; others have been computed with one before them
+   */
+  private List<Linear> beside(Linear first, Set<Value> again) {
+    if (!options.byLayer() || body.elements.containsKey(first.output()) || !joins(first, again)) {
+      return List.of();
+    }
+    return graph.needed().stream()
+        .filter(Linear.class::isInstance)
+        .map(Linear.class::cast)
+        .filter(
+            other ->
+                other.input() == first.input()
+                    && other.weight().dtype() == first.weight().dtype()
+                    && joins(other, again))
+        .toList();
+  }
+
+  private boolean joins(Linear layer, Set<Value> again) {
+    return layer.bias() == null
+        && !isExact(layer)
+        && body.isDense(layer.output())
+        && again.contains(layer.output())
+        && !graph.outputs().contains(layer.output());
+  }
+
+  private void together(List<Linear> layers) {
+    Linear first = layers.getFirst();
+    int features = layers.stream().mapToInt(layer -> layer.output().features()).sum();
+    Value all =
+        new Value(
+            first.output().name(), first.output().dtype(), features, first.output().leading());
+    ConstantTensor weight =
+        first
+            .weight()
+            .stacked(layers.subList(1, layers.size()).stream().map(Linear::weight).toList());
+    linear(new Linear(all, first.input(), weight, null, first.name()), false);
+    Tensor results = body.stored(all, body.activation());
+    int from = 0;
+    for (Linear layer : layers) {
+      Expr column = Exprs.i32(from);
+      body.elements.put(
+          layer.output(),
+          new Element(
+              (row, col) -> results.f32At(row, Exprs.add(col, column)),
+              false,
+              false,
+              false,
+              null,
+              null));
+      from += layer.output().features();
+    }
   }
 
   private void linear(Linear node, boolean exact) {

@@ -47,6 +47,9 @@ public final class ConstantTensor {
   /** What {@link #interleaved} has made of it. */
   private final Map<Interleaving, ConstantTensor> interleaved = new HashMap<>();
 
+  /** What {@link #stacked} has made of it. */
+  private final Map<List<ConstantTensor>, ConstantTensor> stacked = new HashMap<>();
+
   private @Nullable ConstantTensor zeros;
   private @Nullable ConstantTensor tf32;
 
@@ -352,6 +355,42 @@ public final class ConstantTensor {
     }
     return interleaved.computeIfAbsent(
         new Interleaving(other, rows, group), key -> interleave(other, rows, group));
+  }
+
+  /**
+   * {@return the rows of this matrix and of others below it; made once, so that all programs that
+   * want it share it}
+   *
+   * @param others of as many columns and the same type
+   */
+  public synchronized ConstantTensor stacked(List<ConstantTensor> others) {
+    for (ConstantTensor other : others) {
+      if (other.rank() != 2
+          || other.dtype != dtype
+          || !other.shape.get(1).equals(shape.getLast())) {
+        throw new IllegalArgumentException(typeText() + " above " + other.typeText());
+      }
+    }
+    return stacked.computeIfAbsent(List.copyOf(others), this::stack);
+  }
+
+  private ConstantTensor stack(List<ConstantTensor> others) {
+    List<ConstantTensor> all = new ArrayList<>(List.of(this));
+    all.addAll(others);
+    long rows = all.stream().mapToLong(part -> part.shape.getFirst()).sum();
+    MemorySegment segment =
+        Arena.ofAuto().allocate(all.stream().mapToLong(part -> part.data.byteSize()).sum(), 64);
+    long at = 0;
+    for (ConstantTensor part : all) {
+      MemorySegment.copy(part.data, 0, segment, at, part.data.byteSize());
+      at += part.data.byteSize();
+    }
+    return new ConstantTensor(
+        String.join(", ", all.stream().map(ConstantTensor::name).toList()),
+        dtype,
+        List.of(rows, shape.getLast()),
+        segment,
+        new Origin.Stacked(all));
   }
 
   /** {@return a tensor of zeros of the same shape and type, always the same one} */

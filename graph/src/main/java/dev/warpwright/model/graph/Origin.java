@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +66,17 @@ public sealed interface Origin {
       implements Origin {}
 
   /**
+   * The rows of several matrices, one below the other.
+   *
+   * @param parts in order
+   */
+  record Stacked(List<ConstantTensor> parts) implements Origin {
+    public Stacked {
+      parts = List.copyOf(parts);
+    }
+  }
+
+  /**
    * {@return the weights of the file that a constant was made of; null if it cannot be made again}
    *
    * @param tensor a constant of the graph
@@ -84,6 +96,17 @@ public sealed interface Origin {
         yield first == null || second == null
             ? null
             : Stream.concat(first.stream(), second.stream()).distinct().toList();
+      }
+      case Stacked(List<ConstantTensor> parts) -> {
+        List<ConstantTensor> all = new ArrayList<>();
+        for (ConstantTensor part : parts) {
+          List<ConstantTensor> of = weights(part);
+          if (of == null) {
+            yield null;
+          }
+          all.addAll(of);
+        }
+        yield all.stream().distinct().toList();
       }
     };
   }

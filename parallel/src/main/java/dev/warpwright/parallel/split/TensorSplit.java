@@ -212,6 +212,8 @@ public final class TensorSplit {
           case Origin.Zeros _ -> false;
           case Origin.Interleaved(ConstantTensor from, ConstantTensor other, long _, int _) ->
               isSharded(from) || other != null && isSharded(other);
+          case Origin.Stacked(List<ConstantTensor> parts) ->
+              parts.stream().anyMatch(this::isSharded);
         };
   }
 
@@ -242,6 +244,12 @@ public final class TensorSplit {
       case Origin.Rounded(ConstantTensor from) -> ofDevice(from, device).tf32();
       case Origin.Interleaved(ConstantTensor from, ConstantTensor other, long rows, int group) ->
           ofDevice(from, device).interleaved(other(from, other, device), rows, group);
+      case Origin.Stacked(List<ConstantTensor> parts) ->
+          ofDevice(parts.getFirst(), device)
+              .stacked(
+                  parts.subList(1, parts.size()).stream()
+                      .map(part -> ofDevice(part, device))
+                      .toList());
       case Origin.Stored _,
           Origin.Reshaped _,
           Origin.Transposed _,
