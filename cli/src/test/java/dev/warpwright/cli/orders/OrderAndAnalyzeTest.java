@@ -196,7 +196,7 @@ final class OrderAndAnalyzeTest {
   /** Without a GPU: what is predicted of each order, waiting included. */
   @Test
   void chainedOrdersArePredicted() {
-    String words = "order measure M=8192 N=1024 K=256 N2=256 tile=128x128 from=model gpu=h200";
+    String words = "order measure M=8192 N=1024 K=256 N2=1024 tile=128x128 from=model gpu=h200";
     assertThat(execute((words + " order=row,rows:1 wait=row,grid").split(" "))).isZero();
     List<String> lines = out().lines().toList();
     assertThat(lines.get(1)).contains("waiting (pred.)").contains("L2 hits (pred.)");

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
@@ -73,11 +74,12 @@ final class SimpleLayers implements FusionRule {
    * @param unfused why it is not part of a larger one
    */
   static CompiledKernel kernel(FusionInput in, StageGroup group, String unfused) {
+    Buffer result = Partition.written(group.stages().getLast());
     LayerTiling tiling =
         switch (group.stages().getFirst()) {
           case Matmul product -> LayerTiling.ofProduct(product, in.instruction());
-          case Reduction _ -> LayerTiling.ofRows();
-          case Load _, Map _, Store _ -> LayerTiling.ofElements();
+          case Reduction _ -> LayerTiling.ofRows(result);
+          case Load _, Map _, Store _ -> LayerTiling.ofElements(result);
         };
     Scheduled scheduled = LayerSchedule.gpu(group, tiling);
     Kernel kernel = Lowering.lower(scheduled.tiles(), in.target());

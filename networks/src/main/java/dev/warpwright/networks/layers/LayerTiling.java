@@ -1,6 +1,8 @@
 package dev.warpwright.networks.layers;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.networks.rows.GpuTiling;
 
@@ -16,6 +18,15 @@ import dev.warpwright.networks.rows.GpuTiling;
 public record LayerTiling(int rows, int cols, int depth, int threads, String instruction) {
   private static final int THREADS = 256;
 
+  /** Elements of a tile. */
+  private static final int WIDE = 8 * THREADS;
+
+  /** Columns of a formula's tile at least. */
+  private static final int NARROW = 128;
+
+  /** About as many blocks as the largest GPUs have SMs. */
+  private static final int BLOCKS = 128;
+
   /** For a product; the narrowest tile that its columns fill, up to 128. */
   public static LayerTiling ofProduct(Matmul product, String instruction) {
     int cols = 16;
@@ -27,14 +38,35 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
     return new LayerTiling(64, cols, depth, THREADS, fma ? "fma" : instruction);
   }
 
-  /** For sums over rows: a row for each warp. */
-  public static LayerTiling ofRows() {
-    return new LayerTiling(THREADS / 32, 256, 1, THREADS, "fma");
+  /** For sums over rows: a row for each warp, or more warps for each of few rows. */
+  public static LayerTiling ofRows(Buffer result) {
+    int rows = few(result, THREADS / 32);
+    return new LayerTiling(rows, WIDE / rows, 1, THREADS, "fma");
   }
 
-  /** For formulas. */
-  public static LayerTiling ofElements() {
-    return new LayerTiling(16, 128, 1, THREADS, "fma");
+  /**
+   * For formulas. Few rows have wide tiles, so that a thread has several elements to load at once;
+   * of short rows there are as many blocks as of others.
+   */
+  public static LayerTiling ofElements(Buffer result) {
+    int rows = few(result, 16);
+    int cols = WIDE / rows;
+    long width = ((Expr.IntImm) result.shape().getLast()).value();
+    while (cols > NARROW && width < (long) BLOCKS * cols) {
+      cols /= 2;
+    }
+    return new LayerTiling(rows, cols, 1, THREADS, "fma");
+  }
+
+  /** Rows of a tile: so many, or a power of two where it is known that there are fewer. */
+  private static int few(Buffer result, int most) {
+    int rows = most;
+    while (rows > 1
+        && result.shape().getFirst() instanceof Expr.IntImm all
+        && all.value() <= rows / 2) {
+      rows /= 2;
+    }
+    return rows;
   }
 
   /** How the product is spread over the block. */

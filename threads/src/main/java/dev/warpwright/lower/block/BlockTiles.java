@@ -65,12 +65,13 @@ public final class BlockTiles {
     body = told(listener, "SharedLayouts", program, SharedLayouts.apply(body));
     SharedPlan plan = SharedPlan.of(body);
     body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).in(body));
-    body = new TilesToThreads(new ThreadCode(thread, threads, layouts)).stmt(body);
+    TilesToThreads tiles = new TilesToThreads(new ThreadCode(thread, threads, layouts));
+    body = tiles.stmt(body);
     Kernel kernel =
         new Kernel(
             program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
     listener.tell("TilesToThreads", kernel);
-    return kernel.withBody(FlattenShared.apply(body, plan));
+    return kernel.withBody(tiles.reductions.around(FlattenShared.apply(body, plan)));
   }
 
   /** Tells the body of a block's loops. */

@@ -19,13 +19,27 @@ import java.util.Map;
 
 /**
  * Row reductions in shared memory: a warp takes a row at a time, its lanes every 32nd element, then
- * the lanes combine by exchanging registers.
+ * the lanes combine by exchanging registers. Where there are at most half as many rows as warps,
+ * several warps share one, and what each has meets in shared memory.
  */
 final class ReduceLowering {
+  private static final List<Expr> CELL = List.of(Exprs.i32(0));
+
   private final ThreadCode code;
+
+  /** What each warp has of its row. */
+  private final Buffer parts;
+
+  private boolean isShared;
 
   ReduceLowering(ThreadCode code) {
     this.code = code;
+    this.parts = Buffer.of("parts", DType.F32, Scope.SHARED, code.warps());
+  }
+
+  /** The body with what its reductions need in shared memory. */
+  Stmt around(Stmt body) {
+    return isShared ? new Stmt.Alloc(parts, body) : body;
   }
 
   Stmt reduce(Stmt.TileReduce reduce) {
@@ -42,6 +56,9 @@ final class ReduceLowering {
     }
     long rows = constant(reduce.extents().getFirst());
     long length = constant(reduce.reduceExtents().getFirst());
+    if (2 * rows <= code.warps() && code.warps() % rows == 0) {
+      return shared(reduce, length, (int) (code.warps() / rows));
+    }
     long rounds = Math.ceilDiv(rows, code.warps());
     return Stmts.loop(
         ForKind.SERIAL,
@@ -59,23 +76,75 @@ final class ReduceLowering {
         });
   }
 
+  /** A row for so many warps. */
+  private Stmt shared(Stmt.TileReduce reduce, long length, int each) {
+    Var row = Var.index("row");
+    Buffer partial = Buffer.of("partial", DType.F32, Scope.LOCAL, 1);
+    Expr sum = new Expr.Load(partial, CELL);
+    isShared = true;
+    // A reduction before it may still be reading its parts.
+    Stmt own =
+        Stmts.seq(
+            Exprs.evaluate(Intrinsics.SYNC_THREADS),
+            gathered(reduce, row, length, partial, each),
+            new Stmt.If(
+                Exprs.eq(code.lane(), Exprs.i32(0)),
+                new Stmt.Store(parts, List.of(code.warp()), sum),
+                null),
+            Exprs.evaluate(Intrinsics.SYNC_THREADS));
+    Expr all = new Expr.Load(parts, List.of(Exprs.mul(row, each)));
+    for (int part = 1; part < each; part++) {
+      Expr at = Exprs.add(Exprs.mul(row, each), part);
+      all = reduce.op().combine(all, new Expr.Load(parts, List.of(at)));
+    }
+    Expr first = Exprs.eq(Exprs.mod(code.warp(), each), Exprs.i32(0));
+    Stmt write =
+        new Stmt.If(
+            Exprs.eq(code.lane(), Exprs.i32(0)),
+            new Stmt.If(first, to(reduce, row, all), null),
+            null);
+    return new Stmt.Let(
+        row, Exprs.div(code.warp(), each), new Stmt.Alloc(partial, Stmts.seq(own, write)));
+  }
+
   private Stmt row(Stmt.TileReduce reduce, Var row, long length) {
     Buffer partial = Buffer.of("partial", DType.F32, Scope.LOCAL, 1);
-    List<Expr> cell = List.of(Exprs.i32(0));
-    Expr sum = new Expr.Load(partial, cell);
+    Expr sum = new Expr.Load(partial, CELL);
+    Stmt write = new Stmt.If(Exprs.eq(code.lane(), Exprs.i32(0)), to(reduce, row, sum), null);
+    return new Stmt.Alloc(partial, Stmts.seq(gathered(reduce, row, length, partial, 1), write));
+  }
+
+  /** Adds to what the row has. */
+  private static Stmt to(Stmt.TileReduce reduce, Var row, Expr value) {
+    List<Expr> to =
+        reduce.indices().stream()
+            .map(Substitution.ofVars(Map.of(reduce.vars().getFirst(), row))::expr)
+            .toList();
+    return new Stmt.Store(
+        reduce.to(), to, reduce.op().combine(new Expr.Load(reduce.to(), to), value));
+  }
+
+  /** What a warp has of a row that so many share, in each of its lanes. */
+  private Stmt gathered(Stmt.TileReduce reduce, Var row, long length, Buffer partial, int sharing) {
+    Expr sum = new Expr.Load(partial, CELL);
+    long stride = 32L * sharing;
+    Expr thread =
+        sharing == 1
+            ? code.lane()
+            : Exprs.add(Exprs.mul(Exprs.mod(code.warp(), sharing), 32), code.lane());
     Stmt gather =
         Stmts.loop(
             ForKind.SERIAL,
             "step",
-            Math.ceilDiv(length, 32),
+            Math.ceilDiv(length, stride),
             step -> {
-              Expr k = Exprs.add(Exprs.mul(step, 32), code.lane());
+              Expr k = Exprs.add(Exprs.mul(step, (int) stride), thread);
               Expr value =
                   Substitution.ofVars(
                           Map.of(reduce.vars().getFirst(), row, reduce.reduceVars().getFirst(), k))
                       .expr(reduce.value());
-              Stmt add = new Stmt.Store(partial, cell, reduce.op().combine(sum, value));
-              return length % 32 == 0
+              Stmt add = new Stmt.Store(partial, CELL, reduce.op().combine(sum, value));
+              return length % stride == 0
                   ? add
                   : new Stmt.If(Exprs.lt(k, Exprs.i32(length)), add, null);
             });
@@ -84,25 +153,10 @@ final class ReduceLowering {
       Expr other =
           new Expr.Call(Intrinsics.SHFL_XOR_F32, List.of(sum, Exprs.i32(distance)), Type.F32);
       exchange =
-          Stmts.seq(exchange, new Stmt.Store(partial, cell, reduce.op().combine(sum, other)));
+          Stmts.seq(exchange, new Stmt.Store(partial, CELL, reduce.op().combine(sum, other)));
     }
-    List<Expr> to =
-        reduce.indices().stream()
-            .map(Substitution.ofVars(Map.of(reduce.vars().getFirst(), row))::expr)
-            .toList();
-    Stmt write =
-        new Stmt.If(
-            Exprs.eq(code.lane(), Exprs.i32(0)),
-            new Stmt.Store(
-                reduce.to(), to, reduce.op().combine(new Expr.Load(reduce.to(), to), sum)),
-            null);
-    return new Stmt.Alloc(
-        partial,
-        Stmts.seq(
-            new Stmt.Store(partial, cell, reduce.op().identity(Type.F32)),
-            gather,
-            exchange,
-            write));
+    return Stmts.seq(
+        new Stmt.Store(partial, CELL, reduce.op().identity(Type.F32)), gather, exchange);
   }
 
   private static long constant(Expr extent) {
