@@ -65,6 +65,8 @@ final class BoardPageTest extends PageTest {
     page.getByLabel("Fill with a ready-made order").selectOption("morton");
     String loads = figure("Loads");
     button("Copy link").click();
+    // The board is packed first.
+    page.waitForCondition(() -> !page.getByLabel("Link").inputValue().isEmpty());
     String link = page.getByLabel("Link").inputValue();
     assertThat(link).startsWith(address().replace("localhost", "127.0.0.1") + "#board=");
     visit(WIDE, link.substring(link.indexOf('#')));

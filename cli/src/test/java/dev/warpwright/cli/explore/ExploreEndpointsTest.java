@@ -75,6 +75,7 @@ final class ExploreEndpointsTest {
     grid.put("wait", "grid");
     grid.put("order", "rows:1");
     grid.put("M", "8192");
+    grid.put("N2", "1024");
     assertThat(get("chain", grid)).contains("waits for all of the first");
     assertThat(
             get("chain", Map.of("M", "512", "N", "1024", "K", "256", "N2", "256", "wait", "tile")))
