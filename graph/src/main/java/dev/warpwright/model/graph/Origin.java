@@ -71,6 +71,7 @@ public sealed interface Origin {
    * @param parts in order
    */
   record Stacked(List<ConstantTensor> parts) implements Origin {
+    /** Keeps a copy of the list. */
     public Stacked {
       parts = List.copyOf(parts);
     }
