@@ -41,6 +41,10 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
   /** For sums over rows: a row for each warp, or more warps for each of few rows. */
   public static LayerTiling ofRows(Buffer result) {
     int rows = few(result, THREADS / 32);
+    if (result.rank() == 1) {
+      // One number a row: a tile of one row would have no dimension left to be copied.
+      rows = Math.max(2, rows);
+    }
     return new LayerTiling(rows, WIDE / rows, 1, THREADS, "fma");
   }
 
