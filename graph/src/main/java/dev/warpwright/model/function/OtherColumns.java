@@ -26,47 +26,16 @@ final class OtherColumns {
     this.body = body;
   }
 
-  /** Values side by side. */
+  /** Values side by side: copied, or a formula where products are launches. */
   void concat(Concat node) {
-    if (options.byLayer()) {
-      joined(node);
-      return;
-    }
-    record Part(Tensor tensor, long first) {}
-    List<Part> parts = new ArrayList<>();
-    long first = 0;
-    for (Value input : node.inputs()) {
-      parts.add(new Part(body.stored(input, DType.F32), first));
-      first += input.features();
-    }
-    body.apart(
-        node.output(),
-        (row, col) -> {
-          Part last = parts.getLast();
-          Expr result =
-              FunctionBody.elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
-          for (int p = parts.size() - 2; p >= 0; p--) {
-            Part part = parts.get(p);
-            Expr own =
-                FunctionBody.elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
-            Expr end = Exprs.i32(parts.get(p + 1).first());
-            result = Exprs.select(Exprs.lt(col, end), own, result);
-          }
-          return result;
-        });
-  }
-
-  /** The same as a formula. */
-  private void joined(Concat node) {
     record Part(Element.Formula formula, int first) {}
     List<Part> parts = new ArrayList<>();
     int first = 0;
     for (Value input : node.inputs()) {
-      parts.add(new Part(body.clamped(input), first));
+      parts.add(new Part(options.byLayer() ? body.clamped(input) : copied(input), first));
       first += input.features();
     }
-    elsewhere(
-        node.output(),
+    Element.Formula all =
         (row, col) -> {
           Part last = parts.getLast();
           Expr result = last.formula().at(row, Exprs.sub(col, Exprs.i32(last.first())));
@@ -77,7 +46,17 @@ final class OtherColumns {
             result = Exprs.select(Exprs.lt(col, end), own, result);
           }
           return result;
-        });
+        };
+    if (options.byLayer()) {
+      elsewhere(node.output(), all);
+    } else {
+      body.apart(node.output(), all);
+    }
+  }
+
+  private Element.Formula copied(Value value) {
+    Tensor tensor = body.stored(value, DType.F32);
+    return (row, col) -> FunctionBody.elsewhere(tensor, row, col);
   }
 
   /** Defines a value by a formula that reads other columns. */
