@@ -140,6 +140,8 @@ final class RightPageTest extends PageTest {
     assertThat(before)
         .contains("M 3000", "GPU h200", "Tiles at a time 132", "Cache, MB 62.915", "Step 2");
     button("Copy link").click();
+    // The link is packed in the background.
+    page.waitForCondition(() -> page.getByLabel("Link").inputValue().contains("#"));
     String link = page.getByLabel("Link").inputValue();
     Download board = page.waitForDownload(() -> button("Save").click());
     String saved = Files.readString(board.path());
