@@ -73,6 +73,7 @@ class HopperPrintingTest {
           Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
           Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
           Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
+          Map.entry(HopperIntrinsics.PREFETCH_L2, "prefetch.l2(&A[n * 64, 128])"),
           Map.entry(Intrinsics.GLOBAL_TIMER, "Count[1] = u32(global.timer())"),
           Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(
@@ -108,7 +109,8 @@ class HopperPrintingTest {
         : tiles;
   }
 
-  private static final Set<Unit> ANYWHERE = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER, Unit.CLOCK);
+  private static final Set<Unit> ANYWHERE =
+      Set.of(Unit.COUNTER, Unit.NAMED_BARRIER, Unit.CLOCK, Unit.CACHE);
 
   static Stream<TargetIntrinsic> intrinsics() {
     return Intrinsics.all().stream().filter(i -> i.effect() instanceof Drives);

@@ -1,6 +1,7 @@
 package dev.warpwright.export;
 
 import dev.warpwright.export.Exported.State;
+import dev.warpwright.export.LaunchPlan.Begin;
 import dev.warpwright.export.LaunchPlan.Box;
 import dev.warpwright.export.LaunchPlan.Fill;
 import dev.warpwright.export.LaunchPlan.Passed;
@@ -264,6 +265,18 @@ final class JavaText {
         case Fill(Buffer buffer, int value) ->
             out.append(
                 "    " + signature.text().of(buffer) + ".poison((byte) " + value + ", stream);\n");
+        case Begin(Buffer from, Buffer to) ->
+            out.append(
+                String.format(
+                    Locale.ROOT,
+                    """
+                        if (%1$s != %2$s) {
+                          %1$s.copyFrom(%2$s, %3$s, stream);
+                        }
+                    """,
+                    signature.text().of(to),
+                    signature.text().of(from),
+                    bytes(to)));
         case Start start -> start(start, number++);
       }
     }

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program.AllReduce;
 import dev.warpwright.ir.Program.BufferArgument;
+import dev.warpwright.ir.Program.Carry;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.Memset;
 import dev.warpwright.ir.Program.ScalarArgument;
@@ -39,6 +40,9 @@ record LaunchPlan(List<Action> steps, List<Buffer> workspace) {
 
   /** Sets every byte of a buffer. */
   record Fill(Buffer buffer, int value) implements Action {}
+
+  /** Copies a buffer to another one, unless they are the same memory. */
+  record Begin(Buffer from, Buffer to) implements Action {}
 
   /**
    * Launches a kernel.
@@ -88,6 +92,7 @@ record LaunchPlan(List<Action> steps, List<Buffer> workspace) {
           switch (step) {
             case Memset(Buffer buffer, int value) -> new Fill(buffer, value);
             case Launch launch -> start(launch, signature);
+            case Carry(Buffer from, Buffer to) -> new Begin(from, to);
             case AllReduce sum -> throw sum.alone();
           });
     }

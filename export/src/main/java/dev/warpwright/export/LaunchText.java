@@ -9,6 +9,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program.AllReduce;
 import dev.warpwright.ir.Program.BufferArgument;
+import dev.warpwright.ir.Program.Carry;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.Memset;
 import dev.warpwright.ir.Program.Role;
@@ -148,6 +149,7 @@ final class LaunchText {
     for (Step step : exported.program().steps()) {
       switch (step) {
         case Launch launch -> launch(launch);
+        case Carry(Buffer from, Buffer to) -> carry(from, to);
         case AllReduce sum -> throw sum.alone();
         case Memset(Buffer buffer, int value) -> {
           String name = signature.text().of(buffer);
@@ -168,10 +170,31 @@ final class LaunchText {
     line(0, "}");
   }
 
+  /** One memory for both has what it is to begin as. */
+  private void carry(Buffer from, Buffer to) {
+    String source = signature.text().of(from);
+    String target = signature.text().of(to);
+    line(1, "if (" + target + " != " + source + ") {");
+    line(
+        2,
+        String.format(
+            Locale.ROOT,
+            "status = cudaMemcpyAsync(%s, %s, sizeof(*%s) * (%s),",
+            target,
+            source,
+            target,
+            signature.elements(to)));
+    line(2, "                         cudaMemcpyDeviceToDevice, stream);");
+    line(2, "if (status != cudaSuccess) {");
+    line(3, "return status;");
+    line(2, "}");
+    line(1, "}");
+  }
+
   /** Whether something before a launch may fail. */
   private boolean mayFail() {
     return hasMaps(exported)
-        || exported.program().steps().stream().anyMatch(Memset.class::isInstance)
+        || exported.program().steps().stream().anyMatch(step -> !(step instanceof Launch))
         || exported.program().kernels().stream()
             .anyMatch(
                 kernel ->

@@ -2,6 +2,7 @@ package dev.warpwright.export;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.export.Exported.State;
+import dev.warpwright.export.LaunchPlan.Begin;
 import dev.warpwright.export.LaunchPlan.Box;
 import dev.warpwright.export.LaunchPlan.Fill;
 import dev.warpwright.export.LaunchPlan.Passed;
@@ -244,6 +245,15 @@ final class LoaderText {
                     value,
                     LaunchPlan.elements(buffer, signature, "(size_t)"),
                     buffer.dtype().bytes()));
+        case Begin(Buffer from, Buffer to) ->
+            step(
+                String.format(
+                    Locale.ROOT,
+                    "%1$s == %2$s ? CUDA_SUCCESS : cuMemcpyDtoDAsync(%1$s, %2$s, %3$s * %4$d, stream)",
+                    pointer(to),
+                    pointer(from),
+                    LaunchPlan.elements(to, signature, "(size_t)"),
+                    to.dtype().bytes()));
         case Start start -> start(start, number++);
       }
     }

@@ -2,6 +2,7 @@ package dev.warpwright.export;
 
 import dev.warpwright.base.json.Json;
 import dev.warpwright.export.Exported.State;
+import dev.warpwright.export.LaunchPlan.Begin;
 import dev.warpwright.export.LaunchPlan.Fill;
 import dev.warpwright.export.LaunchPlan.Passed;
 import dev.warpwright.export.LaunchPlan.Start;
@@ -100,6 +101,10 @@ final class ManifestText {
     return switch (action) {
       case Fill(Buffer buffer, int value) ->
           Json.object().with("fill", signature.text().of(buffer)).with("byte", value);
+      case Begin(Buffer from, Buffer to) ->
+          Json.object()
+              .with("carry", signature.text().of(from))
+              .with("to", signature.text().of(to));
       case Start start ->
           Json.object()
               .with("entry", start.entry())

@@ -83,7 +83,7 @@ public record Program(
   public record View(Buffer view, Buffer of, long first) {}
 
   /** One step; steps happen in order, each sees all effects of the earlier ones. */
-  public sealed interface Step permits Launch, Memset, AllReduce {}
+  public sealed interface Step permits Launch, Memset, Carry, AllReduce {}
 
   /**
    * Runs a kernel; one argument for each of its parameters, in order.
@@ -113,6 +113,15 @@ public record Program(
    * @param value of each byte
    */
   public record Memset(Buffer buffer, int value) implements Step {}
+
+  /**
+   * An output begins as an input. A caller who gives the same memory for both has it changed in
+   * place, and nothing is copied.
+   *
+   * @param from an input, which no step behind this one reads
+   * @param to an output of the same type and shape
+   */
+  public record Carry(Buffer from, Buffer to) implements Step {}
 
   /**
    * Adds a buffer over all devices, element by element; afterwards all hold the sum. In which order

@@ -217,6 +217,7 @@ public final class ProgramInterpreter {
         }
         case Program.Memset(Buffer buffer, int value) ->
             memory.forEach(m -> fill(m, buffer, value));
+        case Program.Carry(Buffer from, Buffer to) -> memory.forEach(m -> carry(m, from, to));
         case Program.AllReduce(Buffer buffer) -> sum(memory, buffer);
       }
     }
@@ -243,6 +244,12 @@ public final class ProgramInterpreter {
     NdArray array = array(arrays, buffer);
     Arrays.fill(array.bytes(), (byte) value);
     putBack(arrays, buffer, array);
+  }
+
+  private void carry(Map<Buffer, NdArray> arrays, Buffer from, Buffer to) {
+    NdArray array = array(arrays, to);
+    System.arraycopy(array(arrays, from).bytes(), 0, array.bytes(), 0, array.bytes().length);
+    putBack(arrays, to, array);
   }
 
   private void sum(List<Map<Buffer, NdArray>> memory, Buffer buffer) {

@@ -134,7 +134,7 @@ public enum Equivalence {
           switch (unit) {
             case MBARRIER, NAMED_BARRIER, REGISTER_FILE, PROXY, LAUNCHES -> true;
             case BULK_COPY, WARPGROUP_MMA, CLUSTER -> ORDERING.contains(op.text());
-            case COUNTER, CLOCK -> false;
+            case COUNTER, CLOCK, CACHE -> false;
           };
     };
   }

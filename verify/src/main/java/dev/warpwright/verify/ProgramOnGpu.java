@@ -69,6 +69,8 @@ final class ProgramOnGpu implements AutoCloseable {
         case Program.AllReduce sum -> throw sum.alone();
         case Program.Memset(Buffer buffer, int value) ->
             memory(buffer).poison((byte) value, stream);
+        case Program.Carry(Buffer from, Buffer to) ->
+            memory(to).copyFrom(memory(from), arguments.get(to).bytes().length, stream);
       }
     }
     params.forEach(buffer -> memory(buffer).copyTo(arguments.get(buffer).segment(), stream));

@@ -139,10 +139,7 @@ record NetworkFacts(
   /** Bytes of all inputs and outputs. */
   private static double ofRows(NetworkFunction network, int rows) {
     double bytes = 0;
-    for (Buffer buffer : network.inputs()) {
-      bytes += (double) rows * buffer.extent(1) * buffer.dtype().bytes();
-    }
-    for (Buffer buffer : network.outputs()) {
+    for (Buffer buffer : network.ends()) {
       bytes += (double) rows * buffer.extent(1) * buffer.dtype().bytes();
     }
     return bytes;

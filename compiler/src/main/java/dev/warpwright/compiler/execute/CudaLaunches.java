@@ -48,6 +48,14 @@ final class CudaLaunches {
           CudaBuffer target = required(memory, buffer);
           made.steps.add(stream -> target.poison((byte) value, stream));
         }
+        case Program.Carry(Buffer from, Buffer to) -> {
+          CudaBuffer source = required(memory, from);
+          CudaBuffer target = required(memory, to);
+          if (source != target) {
+            long bytes = HostExecutable.elements(to, scalars) * to.dtype().bytes();
+            made.steps.add(stream -> target.copyFrom(source, bytes, stream));
+          }
+        }
         case Program.AllReduce sum -> throw sum.alone();
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           Map<Buffer, CudaBuffer> own = new HashMap<>();

@@ -83,6 +83,9 @@ public final class HostExecutable implements Executable {
           switch (step) {
             case Program.Memset(Buffer buffer, int value) -> new Step.Fill(place(buffer), value);
             case Program.Launch launch -> launch(launch);
+            case Program.Carry(Buffer from, Buffer to) ->
+                throw new IllegalArgumentException(
+                    from.name() + " carried to " + to.name() + ": host kernels write all of it");
             case Program.AllReduce sum -> throw sum.alone();
           });
     }

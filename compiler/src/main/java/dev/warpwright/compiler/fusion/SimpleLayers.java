@@ -9,8 +9,11 @@ import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
+import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.layers.ChangedColumns;
 import dev.warpwright.networks.layers.LayerSchedule;
 import dev.warpwright.networks.layers.LayerTiling;
 import dev.warpwright.networks.stages.Partition;
@@ -74,12 +77,23 @@ final class SimpleLayers implements FusionRule {
    * @param unfused why it is not part of a larger one
    */
   static CompiledKernel kernel(FusionInput in, StageGroup group, String unfused) {
+    if (group.stages().getLast() instanceof Update) {
+      CompiledKernel kernel = kernel(in, ChangedColumns.of(group), unfused);
+      return new CompiledKernel(
+          kernel.kernel(),
+          kernel.function(),
+          kernel.trace(),
+          kernel.tileProgram(),
+          kernel.strategy(),
+          kernel.why(),
+          group.stages().stream().map(Stage::block).toList());
+    }
     Buffer result = Partition.written(group.stages().getLast());
     LayerTiling tiling =
         switch (group.stages().getFirst()) {
           case Matmul product -> LayerTiling.ofProduct(product, in.instruction());
           case Reduction _ -> LayerTiling.ofRows(result);
-          case Load _, Map _, Store _ -> LayerTiling.ofElements(result);
+          case Load _, Map _, Store _, Update _ -> LayerTiling.ofElements(result);
         };
     Scheduled scheduled = LayerSchedule.gpu(group, tiling);
     Kernel kernel = Lowering.lower(scheduled.tiles(), in.target());

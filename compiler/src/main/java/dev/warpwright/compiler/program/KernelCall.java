@@ -2,7 +2,9 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Param;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.stages.StageGroup;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -19,8 +21,16 @@ public record KernelCall(CompiledKernel compiled, List<Param> arguments, List<Bu
     zeroed = List.copyOf(zeroed);
   }
 
-  /** A kernel that was made of a group, and has its parameters. */
+  /**
+   * A kernel that was made of a group, and has its parameters; of an output that is an input but
+   * for some columns it takes the output in another shape.
+   */
   public static KernelCall of(CompiledKernel compiled, StageGroup group) {
-    return new KernelCall(compiled, group.func().params(), List.of());
+    if (!(group.stages().getLast() instanceof Update update)) {
+      return new KernelCall(compiled, group.func().params(), List.of());
+    }
+    List<Param> arguments = new ArrayList<>(compiled.function().params());
+    arguments.set(arguments.size() - 2, update.to());
+    return new KernelCall(compiled, arguments, List.of());
   }
 }

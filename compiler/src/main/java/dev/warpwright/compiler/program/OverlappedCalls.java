@@ -101,7 +101,7 @@ public final class OverlappedCalls {
       return calls;
     }
     Map<Kernel, Map<Set<String>, Optional<Kernel>>> early = new IdentityHashMap<>();
-    Map<Kernel, Optional<Kernel>> waiting = new IdentityHashMap<>();
+    Map<Kernel, Map<Set<String>, Optional<Kernel>>> waiting = new IdentityHashMap<>();
     for (KernelCall call : calls) {
       Kernel kernel = call.compiled().kernel();
       Optional<Kernel> filling =
@@ -112,7 +112,10 @@ public final class OverlappedCalls {
                   .computeIfAbsent(names(call, constants), names -> EarlyWeights.of(kernel, names));
       Optional<Kernel> begun =
           call.zeroed().isEmpty()
-              ? waiting.computeIfAbsent(kernel, EarlyWeights::waiting)
+              ? waiting
+                  .computeIfAbsent(kernel, k -> new HashMap<>())
+                  .computeIfAbsent(
+                      names(call, constants), names -> EarlyWeights.waiting(kernel, names))
               : Optional.empty();
       if (filling.isPresent()) {
         result.add(with(call, filling.get()));

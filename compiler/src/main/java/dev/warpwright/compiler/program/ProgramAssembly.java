@@ -5,6 +5,7 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.Argument;
 import dev.warpwright.ir.Program.BufferArgument;
+import dev.warpwright.ir.Program.Carry;
 import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.Memset;
 import dev.warpwright.ir.Program.ProgramParam;
@@ -53,6 +54,7 @@ public final class ProgramAssembly {
     params.add(new ProgramParam(Role.SCALAR, network.rows()));
     List<Buffer> workspace = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
+    network.updates().forEach(update -> steps.add(new Carry(update.input(), update.to())));
     for (KernelCall call : calls) {
       List<Argument> arguments = new ArrayList<>();
       for (Param param : call.arguments()) {

@@ -72,7 +72,7 @@ public final class NetworkBuilder {
     this.graph = graph;
     this.options = options;
     this.body = new FunctionBody(options);
-    this.columns = new OtherColumns(options, body);
+    this.columns = new OtherColumns(graph, options, body);
   }
 
   /** The function of the graph. */
@@ -103,6 +103,14 @@ public final class NetworkBuilder {
     graph.outputs().forEach(output -> outputNames.put(output, body.fresh("y")));
     Set<Value> again = readAgain();
     for (Node node : graph.needed()) {
+      if (columns.covers(node)) {
+        InputUpdates.Update update = columns.update(node.output());
+        if (update != null) {
+          String name = Objects.requireNonNull(outputNames.get(node.output()));
+          outputBuffers.put(node.output(), columns.changed(node.output(), name, update));
+        }
+        continue;
+      }
       switch (node) {
         case Linear linear -> {
           List<Linear> beside = beside(linear, again);

@@ -5,6 +5,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ public record NetworkFunction(
     List<Stage> stages,
     List<Attention> attentions) {
   /** A block of the function. */
-  public sealed interface Stage permits Load, Matmul, Reduction, Map, Store {
+  public sealed interface Stage permits Load, Matmul, Reduction, Map, Store, Update {
     /** Name of the block. */
     String block();
   }
@@ -136,6 +137,30 @@ public record NetworkFunction(
   public record Store(String block, Buffer from, Buffer to) implements Stage {}
 
   /**
+   * An output that is an input but for some columns, which are what a formula made: a cache to
+   * which something is appended. Kernels write those columns only; a caller may give the same
+   * memory for both.
+   *
+   * @param from [M, groups · columns]: what takes their place
+   * @param input [M, groups · pitch], which nobody else reads
+   * @param to the same
+   * @param groups of the columns that are written
+   * @param pitch columns from one group to the next
+   * @param first column of the first group that is written
+   * @param columns of a group that are written
+   */
+  public record Update(
+      String block,
+      Buffer from,
+      Buffer input,
+      Buffer to,
+      int groups,
+      int pitch,
+      int first,
+      int columns)
+      implements Stage {}
+
+  /**
    * Stages that together are attention of one new token for each row, as a workload has it.
    *
    * @param blocks of the stages; the last is the one that writes {@code to}
@@ -181,6 +206,19 @@ public record NetworkFunction(
     outputs = List.copyOf(outputs);
     constants = List.copyOf(constants);
     stages = List.copyOf(stages);
+  }
+
+  /** The outputs that are inputs but for some columns. */
+  public List<Update> updates() {
+    return stages.stream().filter(Update.class::isInstance).map(Update.class::cast).toList();
+  }
+
+  /** What goes in and comes out: a cache, of which little is written, once. */
+  public List<Buffer> ends() {
+    List<Buffer> ends = new ArrayList<>(inputs);
+    ends.addAll(outputs);
+    updates().forEach(update -> ends.remove(update.to()));
+    return ends;
   }
 
   /** The products, in order. */

@@ -8,10 +8,15 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Values whose elements are those of others at other columns: side by side, or chosen. */
 final class OtherColumns {
@@ -21,9 +26,59 @@ final class OtherColumns {
   private final FunctionOptions options;
   private final FunctionBody body;
 
-  OtherColumns(FunctionOptions options, FunctionBody body) {
+  /** Null where all of an output is written anyway. */
+  private final @Nullable InputUpdates updates;
+
+  OtherColumns(Graph graph, FunctionOptions options, FunctionBody body) {
     this.options = options;
     this.body = body;
+    this.updates = options.byLayer() ? new InputUpdates(graph) : null;
+  }
+
+  /** Whether a node is part of an output that is an input but for some columns. */
+  boolean covers(Node node) {
+    return updates != null && updates.covers(node);
+  }
+
+  /** What such an output is; null for any other value. */
+  InputUpdates.@Nullable Update update(Value output) {
+    return updates == null ? null : updates.of(output);
+  }
+
+  /** An input with some of its columns replaced, which others read where it lies. */
+  Buffer changed(Value output, String name, InputUpdates.Update update) {
+    DType type = body.activation();
+    Tensor input = Tensor.input(Objects.requireNonNull(body.inputBuffers.get(update.input())));
+    Tensor added = body.stored(update.added(), type);
+    Tensor out =
+        Tensor.compute(
+            name,
+            type,
+            body.shape(output.features()),
+            v -> {
+              Expr place =
+                  Exprs.sub(Exprs.mod(v.get(1), update.pitch()), Exprs.i32(update.first()));
+              Expr group = Exprs.div(v.get(1), update.pitch());
+              Expr own = Exprs.min(Exprs.max(place, Exprs.i32(0)), Exprs.i32(update.columns() - 1));
+              return Exprs.select(
+                  Exprs.eq(place, own),
+                  added.at(v.get(0), Exprs.add(Exprs.mul(group, update.columns()), own)),
+                  input.at(v.get(0), v.get(1)));
+            });
+    body.tensors.add(out);
+    body.stages.add(
+        new NetworkFunction.Update(
+            out.name(),
+            added.buffer(),
+            input.buffer(),
+            out.buffer(),
+            update.groups(),
+            update.pitch(),
+            update.first(),
+            update.columns()));
+    body.elements.put(output, Element.of(out));
+    body.stored.computeIfAbsent(output, v -> new HashMap<>()).put(type, out);
+    return out.buffer();
   }
 
   /** Values side by side: copied, or a formula where products are launches. */

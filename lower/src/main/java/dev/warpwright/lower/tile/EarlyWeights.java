@@ -8,6 +8,8 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Rewriter;
@@ -48,6 +50,9 @@ import org.jspecify.annotations.Nullable;
  * another, and what is constant, is known where a program is put together.
  */
 public final class EarlyWeights {
+  /** Bytes of a line of L2. */
+  private static final int LINE = 128;
+
   private final Set<String> constants;
   private final Stmt.For loop;
   private final long stages;
@@ -108,51 +113,99 @@ public final class EarlyWeights {
   }
 
   /**
-   * The kernel that is launched while the launches before it still run, and waits for them where
-   * its roles part, before it reads or writes anything: barriers are ready by then, and nothing
-   * lies between the end of one launch and the beginning of the next. Without roles it waits where
-   * it begins.
+   * The kernel that is launched while the launches before it still run, and waits for them before
+   * it reads or writes anything: where its roles part, if barriers are made ready until then, or
+   * where it begins. The launch behind it may begin as early. Short vectors that no launch writes
+   * are on their way to L2 meanwhile: a norm, which reads its weights behind its sums, would wait
+   * for memory a second time.
    *
-   * @return empty if it waits already, or touches memory before its roles part
+   * @param constants names of its parameters that no launch writes
+   * @return empty if it waits already, and lets the next one begin
    */
-  public static Optional<Kernel> waiting(Kernel kernel) {
-    if (LaunchOrder.overlaps(kernel)) {
+  public static Optional<Kernel> waiting(Kernel kernel, Set<String> constants) {
+    boolean waits = LaunchOrder.overlaps(kernel);
+    Stmt body = kernel.body();
+    if (waits && signals(body)) {
       return Optional.empty();
     }
-    boolean[] placed = {false};
-    Stmt body =
-        new Rewriter() {
-          @Override
-          public Stmt stmt(Stmt inner) {
-            if (!placed[0]
-                && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
-                && otherwise != null
-                && (holdsLoad(then) || holdsLoad(otherwise))
-                && globals(inner) == globals(kernel.body())) {
-              placed[0] = true;
-              Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
-              return new Stmt.If(
-                  condition,
-                  Stmts.seq(signal, waiting(then)),
-                  Stmts.seq(signal, waiting(otherwise)));
-            }
-            return super.stmt(inner);
-          }
-        }.stmt(kernel.body());
-    if (!placed[0] && !holdsLoad(kernel.body())) {
-      placed[0] = true;
-      body = Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), waiting(kernel.body()));
+    if (waits) {
+      body = Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), body);
+    } else {
+      boolean[] placed = {false};
+      Stmt parted = signals(body) ? body : parted(body, placed);
+      body =
+          placed[0] ? parted : Stmts.seq(begun(body), prefetched(kernel, constants), waiting(body));
     }
-    return placed[0]
-        ? Optional.of(
-            new Kernel(
-                kernel.name(),
-                kernel.kind(),
-                kernel.params(),
-                kernel.bindings(),
-                body,
-                kernel.attrs().with(LaunchOrder.CONSTANTS, "")))
-        : Optional.empty();
+    return Optional.of(
+        new Kernel(
+            kernel.name(),
+            kernel.kind(),
+            kernel.params(),
+            kernel.bindings(),
+            body,
+            waits ? kernel.attrs() : kernel.attrs().with(LaunchOrder.CONSTANTS, "")));
+  }
+
+  /** What of short vectors a block's threads can ask for at once, a line each. */
+  private static Stmt prefetched(Kernel kernel, Set<String> constants) {
+    Optional<ThreadBinding> thread = kernel.binding(ThreadAxis.THREAD_X);
+    List<Stmt> asked = new ArrayList<>();
+    for (Buffer buffer : kernel.buffers()) {
+      if (thread.isEmpty()
+          || !constants.contains(buffer.name())
+          || buffer.rank() != 1
+          || !(buffer.shape().getFirst() instanceof Expr.IntImm elements)) {
+        continue;
+      }
+      int line = LINE / buffer.dtype().bytes();
+      Expr first = Exprs.mul(thread.get().var(), line);
+      long lines = Math.ceilDiv(elements.value(), line);
+      if (lines <= kernel.threadsPerBlock()) {
+        asked.add(
+            new Stmt.If(
+                Exprs.lt(thread.get().var(), Exprs.i32(lines)),
+                Exprs.evaluate(
+                    HopperIntrinsics.PREFETCH_L2, new Expr.AddressOf(buffer, List.of(first))),
+                null));
+      }
+    }
+    return Stmts.seq(asked);
+  }
+
+  private static Stmt begun(Stmt body) {
+    return signals(body) ? Stmt.Seq.EMPTY : Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
+  }
+
+  private static boolean signals(Stmt body) {
+    boolean[] found = {false};
+    Walk.statements(
+        body,
+        s ->
+            found[0] |=
+                s instanceof Stmt.Evaluate(Expr.Call call)
+                    && call.op() == HopperIntrinsics.SIGNAL_NEXT);
+    return found[0];
+  }
+
+  /** With a wait at the beginning of each role, if they have all of the body's memory. */
+  private static Stmt parted(Stmt body, boolean[] placed) {
+    int all = globals(body);
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        if (!placed[0]
+            && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
+            && otherwise != null
+            && (holdsLoad(then) || holdsLoad(otherwise))
+            && globals(inner) == all) {
+          placed[0] = true;
+          Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
+          return new Stmt.If(
+              condition, Stmts.seq(signal, waiting(then)), Stmts.seq(signal, waiting(otherwise)));
+        }
+        return super.stmt(inner);
+      }
+    }.stmt(body);
   }
 
   /** How often a statement touches global memory. */

@@ -103,6 +103,13 @@ final class LoadedNetwork implements AutoCloseable {
           CudaBuffer memory = find(all, buffer);
           prepared.add(() -> memory.poison((byte) value, stream));
         }
+        case Program.Carry(Buffer from, Buffer to) -> {
+          CudaBuffer source = find(all, from);
+          CudaBuffer target = find(all, to);
+          if (source != target) {
+            prepared.add(() -> target.copyFrom(source, target.bytes(), stream));
+          }
+        }
         case Program.AllReduce sum -> throw sum.alone();
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           Map<Buffer, CudaBuffer> memory = new HashMap<>();

@@ -14,11 +14,12 @@ import java.util.SplittableRandom;
 /**
  * A decoder layer with random weights as one step of decoding has it: RMS norm; projections of
  * queries, keys and values; rotary embedding; attention of grouped queries over a cache to which
- * the new keys and values are appended; its projection and residual; RMS norm; SwiGLU; residual. An
+ * the new keys and values are written; its projection and residual; RMS norm; SwiGLU; residual. An
  * entry of the batch is a row.
  *
- * <p>Inputs are x, the cosines and sines of the token's place, past keys and values; results y and
- * the caches with what was appended.
+ * <p>Inputs are x, the cosines and sines of the token's place, and caches of keys and values of a
+ * fixed length; results y and the caches, in whose last place the new token's keys and values are.
+ * Whoever gives the same memory for both has them written in place.
  *
  * @param heads of queries, a multiple of {@code kvHeads}
  * @param kvHeads of keys and values
@@ -74,8 +75,8 @@ public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, i
     Value x = nodes.value("x", model);
     Value cos = nodes.value("cos", size);
     Value sin = nodes.value("sin", size);
-    Value pastKeys = nodes.value("past_keys", kvHeads * (keys - 1) * size);
-    Value pastValues = nodes.value("past_values", kvHeads * (keys - 1) * size);
+    Value pastKeys = nodes.value("past_keys", kvHeads * keys * size);
+    Value pastValues = nodes.value("past_values", kvHeads * keys * size);
     Value normed = normed(nodes, x, "input_norm.weight");
     Value q = rotated(nodes, nodes.linear("q_proj", normed, model, 0), cos, sin);
     Value k = rotated(nodes, nodes.linear("k_proj", normed, kvHeads * size, 0), cos, sin);
@@ -134,7 +135,7 @@ public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, i
         nodes.apply(ElementwiseOp.MUL, turned, sines));
   }
 
-  /** The cache of each head, and behind it the new token's. */
+  /** The cache of each head, in whose last place the new token's are. */
   private Value appended(RandomNodes nodes, Value past, Value last, String name) {
     int before = (keys - 1) * size;
     Value both = nodes.concat(past, last);
@@ -145,7 +146,7 @@ public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, i
             n -> {
               int head = n / (keys * size);
               int at = n % (keys * size);
-              return at < before ? head * before + at : past.features() + head * size + at - before;
+              return at < before ? n : past.features() + head * size + at - before;
             });
     return nodes.named(all, name);
   }

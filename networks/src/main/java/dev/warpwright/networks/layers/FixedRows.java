@@ -13,6 +13,7 @@ import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import java.util.List;
 import java.util.Map;
 
@@ -84,6 +85,16 @@ public final class FixedRows {
           new NetworkFunction.Map(
               m.block(), of(m.to()), m.pointwise(), m.ending() == null ? null : of(m.ending()));
       case Store(String block, Buffer from, Buffer to) -> new Store(block, of(from), of(to));
+      case Update u ->
+          new Update(
+              u.block(),
+              of(u.from()),
+              of(u.input()),
+              of(u.to()),
+              u.groups(),
+              u.pitch(),
+              u.first(),
+              u.columns());
     };
   }
 }

@@ -49,7 +49,7 @@ public final class LayerSchedule {
       case NetworkFunction.Reduction reduction -> script.reductions();
       case NetworkFunction.Load load -> script.formulas();
       case NetworkFunction.Map map -> script.formulas();
-      case Store store -> script.formulas();
+      case Store _, NetworkFunction.Update _ -> script.formulas();
     }
     for (BlockRef block : List.copyOf(script.schedule.blocks())) {
       script.schedule.tensorize(block, script.attrs.getOrDefault(block.name(), Attrs.NONE));

@@ -27,6 +27,9 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
   /** About as many blocks as the largest GPUs have SMs. */
   private static final int BLOCKS = 128;
 
+  /** About as many as they hold. */
+  private static final int AT_ONCE = 4 * BLOCKS;
+
   /** For a product; the narrowest tile that its columns fill, up to 128. */
   public static LayerTiling ofProduct(Matmul product, String instruction) {
     int cols = 16;
@@ -38,14 +41,26 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
     return new LayerTiling(64, cols, depth, THREADS, fma ? "fma" : instruction);
   }
 
-  /** For sums over rows: a row for each warp, or more warps for each of few rows. */
+  /**
+   * For sums over rows: a row for each warp, or all warps for each as long as there are no more
+   * blocks than run at once: a warp by itself waits for memory over and over.
+   */
   public static LayerTiling ofRows(Buffer result) {
-    int rows = few(result, THREADS / 32);
+    int rows = THREADS / 32;
+    while (rows > 1
+        && result.shape().getFirst() instanceof Expr.IntImm all
+        && all.value() <= (long) AT_ONCE * rows / 2) {
+      rows /= 2;
+    }
     if (result.rank() == 1) {
       // One number a row: a tile of one row would have no dimension left to be copied.
       rows = Math.max(2, rows);
     }
-    return new LayerTiling(rows, WIDE / rows, 1, THREADS, "fma");
+    int cols = WIDE / rows;
+    if (rows == 1 && result.extent(1) > cols) {
+      cols *= 2;
+    }
+    return new LayerTiling(rows, cols, 1, THREADS, "fma");
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.stages.FormulaReads;
 import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
@@ -312,7 +313,7 @@ public record ChainTiling(
           products += cycles;
           latency += cycles + LAYER_CYCLES;
         }
-        case Map _, Reduction _ -> {}
+        case Map _, Reduction _, Update _ -> {}
       }
     }
     double tile = Math.max(products, bytes * ROWS / BYTES_PER_CYCLE);

@@ -9,6 +9,7 @@ import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
@@ -128,7 +129,7 @@ abstract class RowChain {
         return switch (stage) {
           case Matmul product -> product(product);
           case Load _ -> prefetch ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
-          case Map _, Reduction _, Store _ -> Attrs.NONE;
+          case Map _, Reduction _, Store _, Update _ -> Attrs.NONE;
         };
       }
     }

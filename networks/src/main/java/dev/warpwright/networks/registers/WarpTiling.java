@@ -8,6 +8,7 @@ import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.stages.FormulaReads;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.target.GpuTarget;
@@ -174,7 +175,7 @@ public record WarpTiling(
                       + reads.elements() * rows / 8
                       + (reads.functions() ? FUNCTION_REGISTERS : 0));
         }
-        case Reduction _, Store _ -> {}
+        case Reduction _, Store _, Update _ -> {}
       }
     }
     return most + (prefetch ? next : 0);

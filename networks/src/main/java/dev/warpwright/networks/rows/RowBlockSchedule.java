@@ -147,7 +147,7 @@ public final class RowBlockSchedule {
             case NetworkFunction.Map map -> gpu && isStoredOnly(map) && readsAny(map, accumulators);
             case NetworkFunction.Load load -> false;
             case NetworkFunction.Reduction reduction -> false;
-            case NetworkFunction.Store store -> false;
+            case NetworkFunction.Store _, NetworkFunction.Update _ -> false;
           };
       if (stage instanceof Matmul && gpu) {
         accumulators.add(buffer);

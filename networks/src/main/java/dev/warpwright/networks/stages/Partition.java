@@ -8,6 +8,7 @@ import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -80,8 +81,10 @@ public final class Partition {
           (next instanceof Map || next instanceof Store) && width(next) == product.n();
       case Reduction reduction ->
           last instanceof Reduction && (next instanceof Reduction || next instanceof Map);
-      case Map map -> next instanceof Store store && store.from() == map.to();
-      case Store store -> false;
+      case Map map ->
+          next instanceof Store store && store.from() == map.to()
+              || next instanceof Update update && update.from() == map.to();
+      case Store _, Update _ -> false;
     };
   }
 
@@ -111,6 +114,7 @@ public final class Partition {
       case Reduction reduction -> reduction.to();
       case Map map -> map.to();
       case Store store -> store.to();
+      case Update update -> update.to();
     };
   }
 }

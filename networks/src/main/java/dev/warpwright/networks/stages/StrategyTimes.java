@@ -95,10 +95,8 @@ public record StrategyTimes(
 
   private double ends() {
     double bytes = 0;
-    for (List<Buffer> buffers : List.of(network.inputs(), network.outputs())) {
-      for (Buffer buffer : buffers) {
-        bytes += TileTraffic.bytes(buffer, scalars());
-      }
+    for (Buffer buffer : network.ends()) {
+      bytes += TileTraffic.bytes(buffer, scalars());
     }
     return bytes;
   }

@@ -158,6 +158,9 @@ public final class ParallelExecutable implements AutoCloseable {
             await(sums, buffer);
             devices.forEach(d -> d.buffer(buffer).poison((byte) value, d.kernels()));
           }
+          case Program.Carry(Buffer from, Buffer to) ->
+              devices.forEach(
+                  d -> d.buffer(to).copyFrom(d.buffer(from), d.buffer(to).bytes(), d.kernels()));
           case Program.AllReduce(Buffer buffer) -> sums.add(sum(buffer, events));
         }
       }

@@ -216,6 +216,8 @@ final class ParallelAssembly {
       case Program.AllReduce sum -> throw sum.alone();
       case Program.Memset(Buffer buffer, int value) ->
           new Program.Memset(ofPart(own.get(buffer), part), value);
+      case Program.Carry(Buffer from, Buffer to) ->
+          new Program.Carry(ofPart(own.get(from), part), ofPart(own.get(to), part));
       case Program.Launch(Kernel kernel, List<Program.Argument> arguments) ->
           new Program.Launch(
               renamed.computeIfAbsent(kernel, this::named),

@@ -41,8 +41,8 @@ public final class UnitCalls {
       case REGISTER_FILE -> registers(site);
       case PROXY -> fence(site);
       case LAUNCHES -> launches(site);
-      // Their values are all there is to them.
-      case CLOCK -> WarpNode.straight((w, mask) -> {});
+      // Their values are all there is to them, or time.
+      case CLOCK, CACHE -> WarpNode.straight((w, mask) -> {});
       case COUNTER -> {
         WarpNode.Straight add = CounterCalls.add(where, calls);
         yield WarpNode.straight(

@@ -381,6 +381,18 @@ public final class HopperIntrinsics {
           Unit.LAUNCHES,
           HopperWrappers.GRIDDEPCONTROL_LAUNCH_DEPENDENTS);
 
+  /**
+   * {@code (address)}: the line of memory is brought to L2, if the unit has nothing better to do.
+   * Nobody sees anything by it: it reads for no thread, so it may stand before any wait.
+   */
+  public static final TargetIntrinsic PREFETCH_L2 =
+      add(
+          "prefetch.l2",
+          Collective.THREAD,
+          Unit.CACHE,
+          HopperWrappers.PREFETCH_L2,
+          new Operand("address", null, GLOBAL, Access.NONE, 1));
+
   private static final Map<TargetIntrinsic, WgmmaGemm> PRODUCTS = new HashMap<>();
 
   static {

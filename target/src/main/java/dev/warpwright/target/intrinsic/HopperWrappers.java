@@ -241,6 +241,13 @@ final class HopperWrappers {
       }
       """;
 
+  static final String PREFETCH_L2 =
+      """
+      __device__ __forceinline__ void prefetch_l2(const void* address) {
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+      }
+      """;
+
   static final String GRIDDEPCONTROL_WAIT = plain("griddepcontrol_wait", "griddepcontrol.wait;");
   static final String GRIDDEPCONTROL_LAUNCH_DEPENDENTS =
       plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents;");

@@ -42,7 +42,7 @@ final class OperandRules {
               : null;
       case WARPGROUP_MMA -> product(intrinsic, call);
       case BULK_COPY -> copy(intrinsic, call);
-      case CLUSTER, PROXY, COUNTER, CLOCK, LAUNCHES -> null;
+      case CLUSTER, PROXY, COUNTER, CLOCK, CACHE, LAUNCHES -> null;
     };
   }
 

@@ -92,6 +92,8 @@ public record TargetIntrinsic(
     COUNTER,
     /** What tells a thread where and when it runs. */
     CLOCK,
+    /** L2, which may be told what will be read. */
+    CACHE,
     /** The launches before and behind this one, which may overlap with it. */
     LAUNCHES
   }

@@ -339,6 +339,13 @@ final class HeaderParser {
         steps.add(new Program.Memset(buffer, cursor.expectInt("a byte")));
         continue;
       }
+      if (cursor.accept("carry")) {
+        Buffer to = definitions.buffer(cursor.expectName("the name of a buffer"));
+        cursor.expect("=");
+        Buffer from = definitions.buffer(cursor.expectName("the name of a buffer"));
+        steps.add(new Program.Carry(from, to));
+        continue;
+      }
       if (cursor.accept("all_reduce")) {
         cursor.expect("sum");
         steps.add(
@@ -346,7 +353,7 @@ final class HeaderParser {
         continue;
       }
       if (!cursor.accept("launch")) {
-        throw cursor.expected("'launch', 'memset', 'all_reduce' or '}'");
+        throw cursor.expected("'launch', 'memset', 'carry', 'all_reduce' or '}'");
       }
       Token name = cursor.expectName("the name of a kernel");
       Kernel kernel = kernels.get(name.text());

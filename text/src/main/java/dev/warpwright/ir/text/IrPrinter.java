@@ -310,6 +310,8 @@ public final class IrPrinter {
       switch (step) {
         case Program.Memset(Buffer buffer, int value) ->
             out.add("memset " + names.of(buffer, buffer.name()) + " = " + value);
+        case Program.Carry(Buffer from, Buffer to) ->
+            out.add("carry " + names.of(to, to.name()) + " = " + names.of(from, from.name()));
         case Program.AllReduce(Buffer buffer) ->
             out.add("all_reduce sum " + names.of(buffer, buffer.name()));
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {

@@ -34,6 +34,9 @@ final class ProgramRules {
   private final Set<Buffer> written = new HashSet<>();
   private final Set<Buffer> reported = new HashSet<>();
 
+  /** Inputs whose memory an output may have by now. */
+  private final Set<Buffer> carried = new HashSet<>();
+
   private ProgramRules(Program program, Findings findings) {
     this.program = program;
     this.findings = findings;
@@ -91,6 +94,7 @@ final class ProgramRules {
       switch (step) {
         case Program.Memset memset -> memset(memset, place);
         case Program.Launch launch -> launch(launch, place);
+        case Program.Carry carry -> carry(carry, place);
         case Program.AllReduce sum -> sum(sum, place);
       }
     }
@@ -136,6 +140,36 @@ final class ProgramRules {
     devices.same(buffer);
   }
 
+  private void carry(Program.Carry carry, Place place) {
+    Buffer from = carry.from();
+    Buffer to = carry.to();
+    declared(carry, from, place);
+    declared(carry, to, place);
+    if (roles.get(from) != Program.Role.INPUT || roles.get(to) != Program.Role.OUTPUT) {
+      findings.add(
+          Rule.ARGUMENTS,
+          carry,
+          "an input is carried to an output, not '" + from.name() + "' to '" + to.name() + "'");
+    }
+    if (from.dtype() != to.dtype()
+        || !from.shape().equals(to.shape())
+        || from.layout() != null
+        || to.layout() != null) {
+      findings.add(
+          Rule.ARGUMENTS,
+          carry,
+          "'" + from.name() + "' and '" + to.name() + "' differ in type, shape or layout");
+    }
+    if (written.contains(to)) {
+      dataflow(
+          carry, "'" + to.name() + "' is written before '" + from.name() + "' is carried to it");
+    }
+    reads(carry, from);
+    writes(carry, to);
+    devices.same(to);
+    carried.add(from);
+  }
+
   private void sum(Program.AllReduce sum, Place place) {
     Buffer buffer = sum.buffer();
     declared(sum, buffer, place);
@@ -148,6 +182,9 @@ final class ProgramRules {
   }
 
   private void reads(Object step, Buffer actual) {
+    if (carried.contains(actual)) {
+      dataflow(step, "'" + actual.name() + "' is read when an output may have its memory");
+    }
     if (!written.contains(devices.base(actual)) && reported.add(actual)) {
       dataflow(step, "'" + actual.name() + "' is read before anything is written to it");
     }

@@ -182,6 +182,10 @@ final class CanonicalForm {
           emit(value);
         }
         case Program.AllReduce(Buffer buffer) -> use(buffer, buffer.name());
+        case Program.Carry(Buffer from, Buffer to) -> {
+          use(from, from.name());
+          use(to, to.name());
+        }
         case Program.Launch(Kernel kernel, List<Program.Argument> arguments) -> {
           for (Program.Argument argument : arguments) {
             tag(argument);

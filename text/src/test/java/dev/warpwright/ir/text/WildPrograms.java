@@ -493,6 +493,7 @@ final class WildPrograms {
             steps.add(new Program.AllReduce(one(buffers)));
           }
           steps.add(new Program.Memset(one(buffers), random.nextInt(256)));
+          steps.add(new Program.Carry(one(buffers), one(buffers)));
           for (Kernel kernel : List.of(kernels.get(0), kernels.get(1), kernels.get(0))) {
             List<Program.Argument> arguments = new ArrayList<>();
             for (Param param : kernel.params()) {

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -23,6 +24,9 @@ import java.util.Map;
  * several warps share one, and what each has meets in shared memory.
  */
 final class ReduceLowering {
+  /** Elements of a thread's part of a row that are under way at once. */
+  private static final int MOST_UNROLLED = 32;
+
   private static final List<Expr> CELL = List.of(Exprs.i32(0));
 
   private final ThreadCode code;
@@ -134,7 +138,9 @@ final class ReduceLowering {
             : Exprs.add(Exprs.mul(Exprs.mod(code.warp(), sharing), 32), code.lane());
     Stmt gather =
         Stmts.loop(
-            ForKind.SERIAL,
+            reads(reduce.value()) && Math.ceilDiv(length, stride) <= MOST_UNROLLED
+                ? ForKind.UNROLLED
+                : ForKind.SERIAL,
             "step",
             Math.ceilDiv(length, stride),
             step -> {
@@ -157,6 +163,15 @@ final class ReduceLowering {
     }
     return Stmts.seq(
         new Stmt.Store(partial, CELL, reduce.op().identity(Type.F32)), gather, exchange);
+  }
+
+  /** Whether an element is read from global memory, several of which had better be under way. */
+  private static boolean reads(Expr value) {
+    boolean[] found = {false};
+    Walk.expressions(
+        value,
+        e -> found[0] |= e instanceof Expr.Load load && load.buffer().scope() == Scope.GLOBAL);
+    return found[0];
   }
 
   private static long constant(Expr extent) {
