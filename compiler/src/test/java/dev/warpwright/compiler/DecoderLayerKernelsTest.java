@@ -31,10 +31,11 @@ final class DecoderLayerKernelsTest {
   private static final long SEED = Long.getLong("seed", 24);
 
   /**
-   * Norm, three projections, two rotations of which one is of new keys, two caches, attention in
-   * one launch or two, projection with residual, norm, gate and up, down with residual.
+   * Norm, three projections, rotated queries beside keys and values that are written to their
+   * caches, attention in one launch or two, projection with residual, norm, gate and up, down with
+   * residual.
    */
-  private static final int LAUNCHES = 12;
+  private static final int LAUNCHES = 9;
 
   @ParameterizedTest
   @CsvSource({
@@ -57,7 +58,7 @@ final class DecoderLayerKernelsTest {
     Graph graph =
         new RandomDecoderLayer(heads, kvHeads, size, hidden, keys).graph(precision.operand(), SEED);
     CompiledProgram program = compiled(graph, gpu, precision, rows, way);
-    assertThat(program.kernels()).hasSizeLessThanOrEqualTo(LAUNCHES);
+    assertThat(program.kernels().size()).isLessThanOrEqualTo(LAUNCHES);
     if (way.endsWith("overlap=1")) {
       assertThat(program.program().kernels()).allMatch(LaunchOrder::overlaps);
     } else {

@@ -88,7 +88,10 @@ final class SimpleLayers implements FusionRule {
           kernel.why(),
           group.stages().stream().map(Stage::block).toList());
     }
-    Buffer result = Partition.written(group.stages().getLast());
+    Buffer result =
+        group.stages().getLast() instanceof Store store
+            ? store.from()
+            : Partition.written(group.stages().getLast());
     LayerTiling tiling =
         switch (group.stages().getFirst()) {
           case Matmul product -> LayerTiling.ofProduct(product, in.instruction());

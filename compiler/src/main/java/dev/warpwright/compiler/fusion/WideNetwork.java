@@ -6,6 +6,7 @@ import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.compiler.program.ProgramAssembly;
+import dev.warpwright.compiler.program.SideBySide;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;
@@ -113,6 +114,7 @@ final class WideNetwork {
     made.stream().filter(constant -> used.contains(constant.buffer())).forEach(constants::add);
     Set<Buffer> constant =
         constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
+    calls = SideBySide.of(calls);
     calls =
         overlapping
             ? OverlappedCalls.all(calls, target, rows, constant)

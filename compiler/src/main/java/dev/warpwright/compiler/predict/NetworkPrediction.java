@@ -59,9 +59,11 @@ public final class NetworkPrediction {
             flops(kernel, scalars),
             rate,
             // What stays in the kernel need not go to memory.
-            kernel.function().buffers().stream()
-                .mapToDouble(buffer -> TileTraffic.bytes(buffer, scalars))
-                .sum(),
+            Math.min(
+                kernel.function().buffers().stream()
+                    .mapToDouble(buffer -> TileTraffic.bytes(buffer, scalars))
+                    .sum(),
+                traffic.compulsoryBytes()),
             device.dramGBs() * 1e9));
   }
 
@@ -79,7 +81,9 @@ public final class NetworkPrediction {
     }
     double bytes = 0;
     for (Program.ProgramParam param : network.program().params()) {
-      bytes += param.param() instanceof Buffer b ? TileTraffic.bytes(b, scalars) : 0;
+      boolean once =
+          param.role() == Program.Role.CONSTANT || network.network().ends().contains(param.param());
+      bytes += once && param.param() instanceof Buffer b ? TileTraffic.bytes(b, scalars) : 0;
     }
     return new Prediction(
         micros,

@@ -60,6 +60,9 @@ public final class NetworkBuilder {
    */
   private static final int MAX_FORMULA = 200;
 
+  /** The same where columns lie elsewhere: most nodes say where. */
+  private static final int MAX_FORMULA_ELSEWHERE = 500;
+
   private final Graph graph;
   private final FunctionOptions options;
   private final FunctionBody body;
@@ -353,7 +356,7 @@ public final class NetworkBuilder {
             null,
             ending(node.kind(), operands));
     body.elements.put(node.output(), element);
-    if (element.size() > MAX_FORMULA) {
+    if (element.size() > (element.pointwise() ? MAX_FORMULA : MAX_FORMULA_ELSEWHERE)) {
       body.elements.put(node.output(), Element.of(body.stored(node.output(), DType.F32)));
     }
   }

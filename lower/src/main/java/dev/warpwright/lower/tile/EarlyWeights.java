@@ -124,17 +124,18 @@ public final class EarlyWeights {
    */
   public static Optional<Kernel> waiting(Kernel kernel, Set<String> constants) {
     boolean waits = LaunchOrder.overlaps(kernel);
-    Stmt body = kernel.body();
-    if (waits && signals(body)) {
+    if (waits && signals(kernel.body())) {
       return Optional.empty();
     }
+    // The next one may begin as early as this one, whatever it was to wait for.
+    Stmt body = signals(kernel.body()) ? silent(kernel.body()) : kernel.body();
+    Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
     if (waits) {
-      body = Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), body);
+      body = Stmts.seq(signal, body);
     } else {
       boolean[] placed = {false};
-      Stmt parted = signals(body) ? body : parted(body, placed);
-      body =
-          placed[0] ? parted : Stmts.seq(begun(body), prefetched(kernel, constants), waiting(body));
+      Stmt parted = parted(body, placed);
+      body = placed[0] ? parted : Stmts.seq(signal, prefetched(kernel, constants), waiting(body));
     }
     return Optional.of(
         new Kernel(
@@ -172,18 +173,22 @@ public final class EarlyWeights {
     return Stmts.seq(asked);
   }
 
-  private static Stmt begun(Stmt body) {
-    return signals(body) ? Stmt.Seq.EMPTY : Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
+  private static Stmt silent(Stmt body) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return isSignal(s) ? Stmt.Seq.EMPTY : super.stmt(s);
+      }
+    }.stmt(body);
+  }
+
+  private static boolean isSignal(Stmt s) {
+    return s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == HopperIntrinsics.SIGNAL_NEXT;
   }
 
   private static boolean signals(Stmt body) {
     boolean[] found = {false};
-    Walk.statements(
-        body,
-        s ->
-            found[0] |=
-                s instanceof Stmt.Evaluate(Expr.Call call)
-                    && call.op() == HopperIntrinsics.SIGNAL_NEXT);
+    Walk.statements(body, s -> found[0] |= isSignal(s));
     return found[0];
   }
 

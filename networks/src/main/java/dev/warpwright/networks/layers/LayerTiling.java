@@ -65,7 +65,7 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
 
   /**
    * For formulas. Few rows have wide tiles, so that a thread has several elements to load at once;
-   * of short rows there are as many blocks as of others.
+   * of short rows, or little altogether, there are as many blocks as of others.
    */
   public static LayerTiling ofElements(Buffer result) {
     int rows = few(result, 16);
@@ -73,6 +73,11 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
     long width = ((Expr.IntImm) result.shape().getLast()).value();
     while (cols > NARROW && width < (long) BLOCKS * cols) {
       cols /= 2;
+    }
+    while (rows > 1
+        && result.shape().getFirst() instanceof Expr.IntImm all
+        && all.value() * Math.ceilDiv(width, cols) < (long) BLOCKS * rows) {
+      rows /= 2;
     }
     return new LayerTiling(rows, cols, 1, THREADS, "fma");
   }

@@ -11,7 +11,6 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -138,7 +137,8 @@ final class ReduceLowering {
             : Exprs.add(Exprs.mul(Exprs.mod(code.warp(), sharing), 32), code.lane());
     Stmt gather =
         Stmts.loop(
-            reads(reduce.value()) && Math.ceilDiv(length, stride) <= MOST_UNROLLED
+            ThreadCode.comesFromMemory(reduce.value())
+                    && Math.ceilDiv(length, stride) <= MOST_UNROLLED
                 ? ForKind.UNROLLED
                 : ForKind.SERIAL,
             "step",
@@ -163,15 +163,6 @@ final class ReduceLowering {
     }
     return Stmts.seq(
         new Stmt.Store(partial, CELL, reduce.op().identity(Type.F32)), gather, exchange);
-  }
-
-  /** Whether an element is read from global memory, several of which had better be under way. */
-  private static boolean reads(Expr value) {
-    boolean[] found = {false};
-    Walk.expressions(
-        value,
-        e -> found[0] |= e instanceof Expr.Load load && load.buffer().scope() == Scope.GLOBAL);
-    return found[0];
   }
 
   private static long constant(Expr extent) {

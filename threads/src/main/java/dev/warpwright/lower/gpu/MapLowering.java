@@ -140,8 +140,41 @@ public final class MapLowering {
     return new FragmentAccess(vars, columns, layout, null, register);
   }
 
+  /**
+   * Elements that come from global memory are all read before the first is stored to shared memory:
+   * the compiler cannot tell that a store does not change what the next one reads, and would wait
+   * for each by itself.
+   */
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
-    return spread(map, store, Exprs.bool(true));
+    long points = 1;
+    for (Expr extent : map.extents()) {
+      points *= constant(extent);
+    }
+    long rounds = Math.ceilDiv(points, code.threads());
+    if (rounds < 2
+        || rounds > ThreadCode.MOST_UNROLLED
+        || store.buffer().scope() != Scope.SHARED
+        || !ThreadCode.comesFromMemory(store.value())) {
+      return spread(map, store, Exprs.bool(true));
+    }
+    long all = points;
+    return ThreadCode.withTemporary(
+        "made",
+        store.buffer().dtype(),
+        (int) rounds,
+        made ->
+            Stmts.seq(
+                code.spread(
+                    all,
+                    (it, piece) ->
+                        new Stmt.Store(made, List.of(it), at(map, piece).expr(store.value()))),
+                code.spread(
+                    all,
+                    (it, piece) ->
+                        new Stmt.Store(
+                            store.buffer(),
+                            store.indices().stream().map(at(map, piece)::expr).toList(),
+                            new Expr.Load(made, List.of(it))))));
   }
 
   private Stmt spread(Stmt.TileMap map, Stmt.Store store, Expr guard) {
@@ -152,16 +185,21 @@ public final class MapLowering {
     return code.spread(
         points,
         piece -> {
-          Map<Var, Expr> values = new HashMap<>();
-          Expr rest = piece;
-          for (int d = map.vars().size() - 1; d >= 0; d--) {
-            long extent = constant(map.extents().get(d));
-            values.put(map.vars().get(d), d == 0 ? rest : Exprs.mod(rest, extent));
-            rest = Exprs.div(rest, extent);
-          }
-          Substitution at = Substitution.ofVars(values);
+          Substitution at = at(map, piece);
           return Stmts.when(at.expr(guard), at.stmt(store));
         });
+  }
+
+  /** At a point of a map, counted row by row. */
+  private static Substitution at(Stmt.TileMap map, Expr piece) {
+    Map<Var, Expr> values = new HashMap<>();
+    Expr rest = piece;
+    for (int d = map.vars().size() - 1; d >= 0; d--) {
+      long extent = constant(map.extents().get(d));
+      values.put(map.vars().get(d), d == 0 ? rest : Exprs.mod(rest, extent));
+      rest = Exprs.div(rest, extent);
+    }
+    return Substitution.ofVars(values);
   }
 
   private Stmt overFragments(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout) {

@@ -12,6 +12,7 @@ import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +25,9 @@ import java.util.function.Function;
  * stand for fragments.
  */
 public final class ThreadCode {
+  /** Rounds of a loop that is written out. */
+  static final int MOST_UNROLLED = 16;
+
   private final Var thread;
   private final int threads;
   private final Map<Buffer, FragmentLayout> layouts;
@@ -92,16 +96,25 @@ public final class ThreadCode {
    * @param body code for the piece with this number
    */
   public Stmt spread(long count, Function<Expr, Stmt> body) {
+    return spread(count, (it, piece) -> body.apply(piece));
+  }
+
+  /**
+   * The same.
+   *
+   * @param body code for the round with this number, and the piece
+   */
+  Stmt spread(long count, BiFunction<Expr, Expr, Stmt> body) {
     long rounds = Math.ceilDiv(count, threads);
     boolean even = count % threads == 0;
     return Stmts.loop(
-        rounds <= 16 ? ForKind.UNROLLED : ForKind.SERIAL,
+        rounds <= MOST_UNROLLED ? ForKind.UNROLLED : ForKind.SERIAL,
         "it",
         rounds,
         it -> {
           Var piece = Var.index("piece");
           Expr value = Exprs.add(Exprs.mul(it, threads), thread);
-          Stmt inner = body.apply(piece);
+          Stmt inner = body.apply(it, piece);
           Stmt guarded = even ? inner : new Stmt.If(Exprs.lt(piece, Exprs.i32(count)), inner, null);
           return new Stmt.Let(piece, value, guarded);
         });
@@ -185,6 +198,15 @@ public final class ThreadCode {
       String name, DType dtype, int lanes, Function<Buffer, Stmt> body) {
     Buffer temporary = Buffer.of(name, dtype, Scope.LOCAL, lanes);
     return new Stmt.Alloc(temporary, body.apply(temporary));
+  }
+
+  /** Whether a value is read from global memory. */
+  public static boolean comesFromMemory(Expr value) {
+    boolean[] found = {false};
+    Walk.expressions(
+        value,
+        e -> found[0] |= e instanceof Expr.Load load && load.buffer().scope() == Scope.GLOBAL);
+    return found[0];
   }
 
   /** Fills each element of a register array. */
