@@ -119,7 +119,7 @@ final class FunctionBody {
     if (known == null) {
       Element element = element(value);
       known = element;
-      if (!element.sameInRow() || element.calls()) {
+      if (!element.sameInRow() || element.calls() && !options.byLayer()) {
         Element.Formula formula = element.inFlight() ? settled(value) : element.formula();
         Tensor tensor = rowTotal("each", 1, ReduceOp.SUM, formula);
         known = new Element((row, col) -> tensor.at(row), false, true);

@@ -25,8 +25,6 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.tensor.Ops;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
@@ -39,8 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Builds the function of a graph. Elementwise operators are composed into formulas; a formula gets
@@ -67,6 +63,7 @@ public final class NetworkBuilder {
   private final FunctionOptions options;
   private final FunctionBody body;
   private final OtherColumns columns;
+  private final Endings endings;
   private final List<Buffer> inputs = new ArrayList<>();
   private final List<NetworkFunction.Attention> attentions = new ArrayList<>();
   private final Map<Value, Buffer> outputBuffers = new IdentityHashMap<>();
@@ -76,6 +73,7 @@ public final class NetworkBuilder {
     this.options = options;
     this.body = new FunctionBody(options);
     this.columns = new OtherColumns(graph, options, body);
+    this.endings = new Endings(body);
   }
 
   /** The function of the graph. */
@@ -345,63 +343,32 @@ public final class NetworkBuilder {
             }
           });
     }
+    boolean scales =
+        options.byLayer()
+            && node.kind() == ElementwiseOp.DIV
+            && operands.get(1).sameInRow()
+            && !operands.get(0).sameInRow();
     Element element =
         new Element(
             (row, col) ->
-                node.kind()
-                    .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
+                scales
+                    ? scaled(operands.get(0).at(row, col), operands.get(1).at(row, col))
+                    : node.kind()
+                        .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
             operands.stream().anyMatch(Element::inFlight),
             operands.stream().allMatch(Element::sameInRow),
             operands.stream().allMatch(Element::pointwise),
             null,
-            ending(node.kind(), operands));
+            endings.of(node.kind(), operands));
     body.elements.put(node.output(), element);
     if (element.size() > (element.pointwise() ? MAX_FORMULA : MAX_FORMULA_ELSEWHERE)) {
       body.elements.put(node.output(), Element.of(body.stored(node.output(), DType.F32)));
     }
   }
 
-  /** What the epilogue of a product is with a function behind it; null if it is none. */
-  private @Nullable Ending ending(Pointwise function, List<Element> operands) {
-    Element first = operands.getFirst();
-    if (first.ending() != null && function instanceof Activation activation) {
-      return first.ending().then(activation);
-    }
-    if (function == ElementwiseOp.IDENTITY) {
-      return first.ending();
-    }
-    if (function == ElementwiseOp.MUL) {
-      Ending second = operands.get(1).ending();
-      return first.ending() == null || second == null ? null : Ending.glu(first.ending(), second);
-    }
-    if (function != ElementwiseOp.ADD) {
-      return null;
-    }
-    Element second = operands.get(1);
-    boolean isFirst = place(first) > place(second);
-    Element last = isFirst ? first : second;
-    Buffer addend = read(isFirst ? second : first);
-    return last.ending() == null || addend == null ? null : last.ending().plus(addend);
-  }
-
-  /** Where the product stands, of which an element is what an epilogue makes; or before all. */
-  private int place(Element element) {
-    Ending ending = element.ending();
-    return ending == null
-        ? -1
-        : IntStream.range(0, body.stages.size())
-            .filter(i -> body.stages.get(i).block().equals(ending.accumulator().name()))
-            .findFirst()
-            .orElseThrow();
-  }
-
-  /** The buffer that an element is read from, if it is nothing but read. */
-  private static @Nullable Buffer read(Element element) {
-    if (element.loaded() != null) {
-      return element.loaded().get().buffer();
-    }
-    Ending ending = element.ending();
-    return ending != null && ending.epilogue().equals(Epilogue.NONE) ? ending.accumulator() : null;
+  /** A row divided by one number, which is turned over once. */
+  private static Expr scaled(Expr element, Expr divisor) {
+    return Exprs.mul(element, Exprs.div(Exprs.f32(1), divisor));
   }
 
   private void rowReduce(RowReduce node) {

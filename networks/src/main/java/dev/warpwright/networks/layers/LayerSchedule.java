@@ -2,8 +2,11 @@ package dev.warpwright.networks.layers;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Stage;
@@ -84,27 +87,72 @@ public final class LayerSchedule {
   /** Sums of whole rows, then their formula a part of the columns at a time. */
   private void reductions() {
     List<Computed> computed = new ArrayList<>();
-    BlockRef last = writing(Scope.SHARED, computed);
+    boolean whole = isWhole();
+    BlockRef last = whole ? computing(computed) : writing(Scope.SHARED, computed);
     List<LoopRef> loops = schedule.loops(last);
     if (loops.size() == 1) {
       LoopRef rows = schedule.split(loops.getFirst(), tiling.rows()).outer();
       gather(computed, rows, Scope.SHARED);
       schedule.bind(rows, ThreadAxis.BLOCK_X);
-    } else {
-      Tiles tiles = tile(last, tiling.cols());
-      gather(List.of(computed.getLast()), tiles.cols(), Scope.SHARED);
-      gather(computed.subList(0, computed.size() - 1), tiles.rows(), Scope.SHARED);
-      schedule.bind(tiles.rows(), ThreadAxis.BLOCK_X);
+      return;
     }
+    Tiles tiles = tile(last, tiling.cols());
+    if (!whole) {
+      gather(List.of(computed.removeLast()), tiles.cols(), Scope.SHARED);
+    }
+    gather(computed, tiles.rows(), Scope.SHARED);
+    schedule.bind(tiles.rows(), ThreadAxis.BLOCK_X);
   }
 
   private void formulas() {
     List<Computed> computed = new ArrayList<>();
-    BlockRef last = writing(Scope.SHARED, computed);
+    BlockRef last = isWhole() ? computing(computed) : writing(Scope.SHARED, computed);
     Tiles tiles = tile(last, tiling.cols());
     gather(computed, tiles.cols(), Scope.SHARED);
     schedule.bind(tiles.rows(), ThreadAxis.BLOCK_X);
     schedule.bind(tiles.cols(), ThreadAxis.BLOCK_Y);
+  }
+
+  /** Whether the result is so many whole tiles: nothing is left out. */
+  private boolean isWhole() {
+    boolean[] whole = {false};
+    Walk.statements(
+        group.func().body(),
+        s -> {
+          if (s instanceof Stmt.Block block
+              && block.name().equals(group.stages().getLast().block())
+              && block.iterVars().size() == 2) {
+            whole[0] =
+                isMultiple(block.iterVars().get(0).extent(), tiling.rows())
+                    && isMultiple(block.iterVars().get(1).extent(), tiling.cols());
+          }
+        });
+    return whole[0];
+  }
+
+  private static boolean isMultiple(Expr extent, long of) {
+    return extent instanceof Expr.IntImm imm && imm.value() % of == 0;
+  }
+
+  /**
+   * The block that computes the result and writes it at once, as it can where nothing is left out.
+   * The others are added to {@code computed}, in order.
+   */
+  private BlockRef computing(List<Computed> computed) {
+    List<Stage> stages = group.stages();
+    int end = stages.size() - 1;
+    if (end > 0
+        && stages.get(end) instanceof Store store
+        && stages.get(end - 1) instanceof NetworkFunction.Map map
+        && store.from() == map.to()) {
+      schedule.computeInline(schedule.block(map.block()));
+      end--;
+    }
+    for (Stage stage : stages.subList(0, end)) {
+      BufferRef buffer = schedule.buffer(Partition.written(stage).name());
+      computed.add(new Computed(schedule.block(stage.block()), buffer));
+    }
+    return schedule.block(stages.getLast().block());
   }
 
   /**

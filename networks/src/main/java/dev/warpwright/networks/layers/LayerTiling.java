@@ -18,6 +18,9 @@ import dev.warpwright.networks.rows.GpuTiling;
 public record LayerTiling(int rows, int cols, int depth, int threads, String instruction) {
   private static final int THREADS = 256;
 
+  /** Elements of 16 bits in an access. */
+  private static final int RUN = 8;
+
   /** Elements of a tile. */
   private static final int WIDE = 8 * THREADS;
 
@@ -56,11 +59,18 @@ public record LayerTiling(int rows, int cols, int depth, int threads, String ins
       // One number a row: a tile of one row would have no dimension left to be copied.
       rows = Math.max(2, rows);
     }
-    int cols = WIDE / rows;
-    if (rows == 1 && result.extent(1) > cols) {
+    if (rows > 1) {
+      return new LayerTiling(rows, WIDE / rows, 1, THREADS, "fma");
+    }
+    int cols = NARROW;
+    int threads = THREADS;
+    while (cols < result.extent(1) && cols < 2 * WIDE) {
       cols *= 2;
     }
-    return new LayerTiling(rows, cols, 1, THREADS, "fma");
+    while (threads * RUN < cols) {
+      threads *= 2;
+    }
+    return new LayerTiling(1, cols, 1, threads, "fma");
   }
 
   /**

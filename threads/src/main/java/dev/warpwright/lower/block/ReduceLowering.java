@@ -11,6 +11,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.lower.gpu.GlobalRuns;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -135,21 +136,24 @@ final class ReduceLowering {
         sharing == 1
             ? code.lane()
             : Exprs.add(Exprs.mul(Exprs.mod(code.warp(), sharing), 32), code.lane());
+    Expr value = Substitution.ofVars(Map.of(reduce.vars().getFirst(), row)).expr(reduce.value());
+    Var column = reduce.reduceVars().getFirst();
+    GlobalRuns runs = GlobalRuns.of(value, column, length, (int) stride);
+    long steps = Math.ceilDiv(length, runs.lanes() * stride);
     Stmt gather =
         Stmts.loop(
-            ThreadCode.comesFromMemory(reduce.value())
-                    && Math.ceilDiv(length, stride) <= MOST_UNROLLED
+            ThreadCode.comesFromMemory(value) && steps <= MOST_UNROLLED
                 ? ForKind.UNROLLED
                 : ForKind.SERIAL,
             "step",
-            Math.ceilDiv(length, stride),
+            steps,
             step -> {
               Expr k = Exprs.add(Exprs.mul(step, (int) stride), thread);
-              Expr value =
-                  Substitution.ofVars(
-                          Map.of(reduce.vars().getFirst(), row, reduce.reduceVars().getFirst(), k))
-                      .expr(reduce.value());
-              Stmt add = new Stmt.Store(partial, CELL, reduce.op().combine(sum, value));
+              Stmt add =
+                  runs.at(
+                      Exprs.mul(k, runs.lanes()),
+                      (v, element) ->
+                          new Stmt.Store(partial, CELL, reduce.op().combine(sum, element)));
               return length % stride == 0
                   ? add
                   : new Stmt.If(Exprs.lt(k, Exprs.i32(length)), add, null);

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -140,15 +141,17 @@ public final class MapLowering {
     return new FragmentAccess(vars, columns, layout, null, register);
   }
 
-  /**
-   * Elements that come from global memory are all read before the first is stored to shared memory:
-   * the compiler cannot tell that a store does not change what the next one reads, and would wait
-   * for each by itself.
-   */
+  /** A map without fragments; where elements come from global memory, several at once. */
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
     long points = 1;
     for (Expr extent : map.extents()) {
       points *= constant(extent);
+    }
+    Var column = map.vars().getLast();
+    long columns = constant(map.extents().getLast());
+    int lanes = GlobalRuns.of(store.value(), column, points, code.threads()).lanes();
+    if (lanes > 1 && columns % lanes == 0) {
+      return inRuns(map, store, points, lanes);
     }
     long rounds = Math.ceilDiv(points, code.threads());
     if (rounds < 2
@@ -157,19 +160,59 @@ public final class MapLowering {
         || !ThreadCode.comesFromMemory(store.value())) {
       return spread(map, store, Exprs.bool(true));
     }
-    long all = points;
+    return readFirst(map, store, points, (int) rounds);
+  }
+
+  /** So many neighbouring columns for each thread at a time. */
+  private Stmt inRuns(Stmt.TileMap map, Stmt.Store store, long points, int lanes) {
+    Var column = map.vars().getLast();
+    return code.spread(
+        points / lanes,
+        piece -> {
+          Map<Var, Expr> point = places(map, Exprs.mul(piece, lanes));
+          Expr first = Objects.requireNonNull(point.remove(column));
+          Stmt.Store own = (Stmt.Store) Substitution.ofVars(point).stmt(store);
+          GlobalRuns runs = GlobalRuns.of(own.value(), column, lanes);
+          if (!GlobalRuns.isRun(own.buffer(), own.indices(), column, lanes)) {
+            return runs.at(
+                first,
+                (v, element) ->
+                    new Stmt.Store(own.buffer(), at(own, column, Exprs.add(first, v)), element));
+          }
+          return ThreadCode.withTemporary(
+              "made",
+              own.buffer().dtype(),
+              lanes,
+              made ->
+                  Stmts.seq(
+                      runs.at(first, (v, element) -> new Stmt.Store(made, List.of(v), element)),
+                      GlobalRuns.stored(made, own.buffer(), at(own, column, first))));
+        });
+  }
+
+  private static List<Expr> at(Stmt.Store store, Var column, Expr place) {
+    Substitution at = Substitution.ofVars(Map.of(column, place));
+    return store.indices().stream().map(at::expr).toList();
+  }
+
+  /**
+   * Elements that come from global memory are all read before the first is stored to shared memory:
+   * the compiler cannot tell that a store does not change what the next one reads, and would wait
+   * for each by itself.
+   */
+  private Stmt readFirst(Stmt.TileMap map, Stmt.Store store, long points, int rounds) {
     return ThreadCode.withTemporary(
         "made",
         store.buffer().dtype(),
-        (int) rounds,
+        rounds,
         made ->
             Stmts.seq(
                 code.spread(
-                    all,
+                    points,
                     (it, piece) ->
                         new Stmt.Store(made, List.of(it), at(map, piece).expr(store.value()))),
                 code.spread(
-                    all,
+                    points,
                     (it, piece) ->
                         new Stmt.Store(
                             store.buffer(),
@@ -192,6 +235,10 @@ public final class MapLowering {
 
   /** At a point of a map, counted row by row. */
   private static Substitution at(Stmt.TileMap map, Expr piece) {
+    return Substitution.ofVars(places(map, piece));
+  }
+
+  private static Map<Var, Expr> places(Stmt.TileMap map, Expr piece) {
     Map<Var, Expr> values = new HashMap<>();
     Expr rest = piece;
     for (int d = map.vars().size() - 1; d >= 0; d--) {
@@ -199,7 +246,7 @@ public final class MapLowering {
       values.put(map.vars().get(d), d == 0 ? rest : Exprs.mod(rest, extent));
       rest = Exprs.div(rest, extent);
     }
-    return Substitution.ofVars(values);
+    return values;
   }
 
   private Stmt overFragments(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout) {
