@@ -10,6 +10,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.TensorMaps;
@@ -20,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,8 @@ final class ExprPrinter {
   /** Vector expressions that a variable holds. */
   private final Map<Expr, String> held = new IdentityHashMap<>();
 
+  private Set<String> streamed = Set.of();
+
   /** The variable without which asynchronous copies do not happen; null for none. */
   private @Nullable String guard;
 
@@ -53,6 +57,11 @@ final class ExprPrinter {
     this.flat = new FlatIndex(facts);
     this.hopper = new HopperArguments(this, uses, maps);
     this.arithmetic = new Arithmetic(this, uses, facts);
+  }
+
+  /** Parameters of which bulk copies tell L2 that they are read once. */
+  void stream(Set<String> parameters) {
+    streamed = parameters;
   }
 
   /** Lets asynchronous copies that are printed from now on depend on a variable, or not: null. */
@@ -201,7 +210,11 @@ final class ExprPrinter {
     if (guard != null && Intrinsics.guarded(target).isPresent()) {
       return Text.atom(uses.guarded(target) + "(" + guard + ", " + String.join(", ", args) + ")");
     }
-    String function = uses.intrinsic(target);
+    boolean once =
+        target == HopperIntrinsics.BULK_LOAD
+            && call.args().get(1) instanceof Expr.AddressOf from
+            && streamed.contains(from.buffer().name());
+    String function = once ? uses.helper(Helper.BULK_LOAD_2D_STREAMED) : uses.intrinsic(target);
     if (!target.takesConstant()) {
       return Text.atom(function + "(" + String.join(", ", args) + ")");
     }

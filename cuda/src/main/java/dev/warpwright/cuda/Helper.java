@@ -91,6 +91,24 @@ enum Helper {
         asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
       }
       """),
+  BULK_LOAD_2D_STREAMED(
+      90,
+      """
+      // A bulk copy of what is read once: L2 gives it up first, and keeps what comes again.
+      __device__ __forceinline__ void bulk_load_2d_streamed(
+          void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+        unsigned long long policy;
+        asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;"
+            ::"r"(address), "l"(map), "r"(col), "r"(row), "r"(signal), "l"(policy)
+            : "memory");
+      }
+      """,
+      TENSOR_MAP),
   MATRIX_DESCRIPTOR(
       90,
       """

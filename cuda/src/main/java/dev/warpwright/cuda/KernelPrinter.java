@@ -54,6 +54,7 @@ final class KernelPrinter {
         .maps()
         .forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
     this.exprs = new ExprPrinter(names, uses, facts, constants, maps);
+    exprs.stream(LaunchOrder.names(kernel.attrs(), LaunchOrder.STREAMED));
     this.stores = new Stores(lines, exprs, names, accesses);
     if (cluster() > 1 && !target.supports(90, false)) {
       throw new UserError(

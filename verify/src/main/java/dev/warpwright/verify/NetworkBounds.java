@@ -8,6 +8,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.InputUpdates;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
@@ -24,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a network takes at least on a device, however it is computed: each input, output and weight
- * moves once, each product takes its tensor cores (or, in f32, its multipliers), each
- * transcendental function a special-function unit.
+ * moves once (of an output that is an input but for some columns, those columns), each product
+ * takes its tensor cores (or, in f32, its multipliers), each transcendental function a
+ * special-function unit.
  *
  * @param flops a multiply-add counting as two
  * @param bytes between memory and chip
@@ -75,10 +77,13 @@ public record NetworkBounds(
         specials += (double) rows * e.output().features() * specials(e.kind());
       }
     }
-    for (List<Value> values : List.of(graph.inputs(), graph.outputs())) {
-      for (Value value : values) {
-        elements += (double) rows * value.features();
-      }
+    for (Value input : graph.inputs()) {
+      elements += (double) rows * input.features();
+    }
+    InputUpdates updates = new InputUpdates(graph);
+    for (Value output : graph.outputs()) {
+      InputUpdates.Update update = updates.of(output);
+      elements += (double) rows * (update == null ? output : update.added()).features();
     }
     for (ConstantTensor constant : constants) {
       elements += constant.count();

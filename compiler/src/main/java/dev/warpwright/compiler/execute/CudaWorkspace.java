@@ -91,7 +91,10 @@ final class CudaWorkspace implements Workspace {
     for (int i = 0; i < outputs.size(); i++) {
       CudaBuffer direct = direct(outputs.get(i), out[i], height);
       CudaBuffer target = direct == null ? own(outputs.get(i)) : direct;
-      before.accept(target);
+      // A cache that is written in place is no result alone.
+      if (!memory.contains(target)) {
+        before.accept(target);
+      }
       memory.add(target);
     }
     CudaLaunches launches = launches(new Key(height, memory), scalars);

@@ -109,7 +109,8 @@ public final class OverlappedCalls {
               ? Optional.empty()
               : early
                   .computeIfAbsent(kernel, k -> new HashMap<>())
-                  .computeIfAbsent(names(call, constants), names -> EarlyWeights.of(kernel, names));
+                  .computeIfAbsent(
+                      names(call, constants), names -> EarlyWeights.streaming(kernel, names));
       Optional<Kernel> begun =
           call.zeroed().isEmpty()
               ? waiting

@@ -9,6 +9,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.InputUpdates;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.tensor.Tensor;

@@ -17,6 +17,9 @@ public final class LaunchOrder {
   /** The attribute that names what depends on no launch before. */
   public static final String CONSTANTS = "constants";
 
+  /** The attribute that names what is read once, and need not stay in a cache. */
+  public static final String STREAMED = "streamed";
+
   private LaunchOrder() {}
 
   /**
@@ -57,8 +60,18 @@ public final class LaunchOrder {
    * @param attrs of a kernel
    */
   public static Set<String> constants(Attrs attrs) {
+    return names(attrs, CONSTANTS);
+  }
+
+  /**
+   * {@return the names that an attribute lists}
+   *
+   * @param attrs of a kernel
+   * @param attribute {@link #CONSTANTS} or {@link #STREAMED}
+   */
+  public static Set<String> names(Attrs attrs, String attribute) {
     Set<String> names = new TreeSet<>();
-    String text = attrs.getString(CONSTANTS);
+    String text = attrs.getString(attribute);
     if (text != null && !text.isBlank()) {
       names.addAll(Set.of(text.trim().split(" +", -1)));
     }

@@ -113,6 +113,29 @@ public final class EarlyWeights {
   }
 
   /**
+   * The same for a kernel whose weights are read once: they do not drive from L2 what all launches
+   * come back to, their instructions above all.
+   *
+   * @param constants names of its parameters that no launch writes
+   */
+  public static Optional<Kernel> streaming(Kernel kernel, Set<String> constants) {
+    return of(kernel, constants)
+        .map(
+            early ->
+                new Kernel(
+                    early.name(),
+                    early.kind(),
+                    early.params(),
+                    early.bindings(),
+                    early.body(),
+                    early
+                        .attrs()
+                        .with(
+                            LaunchOrder.STREAMED,
+                            String.join(" ", LaunchOrder.constants(early.attrs())))));
+  }
+
+  /**
    * The kernel that is launched while the launches before it still run, and waits for them before
    * it reads or writes anything: where its roles part, if barriers are made ready until then, or
    * where it begins. The launch behind it may begin as early. Short vectors that no launch writes

@@ -30,6 +30,10 @@ final class NetworkMemory implements AutoCloseable {
   private final NetworkData data;
   private final List<Column> inputs;
   private final List<Column> outputs;
+
+  /** The inputs whose memory outputs have, as a cache that is written in place; -1 for none. */
+  private final int[] carried;
+
   private final List<List<CudaBuffer>> sets = new ArrayList<>();
   private final List<CudaBuffer> owned = new ArrayList<>();
 
@@ -55,17 +59,24 @@ final class NetworkMemory implements AutoCloseable {
     this.data = data;
     this.inputs = like.inputs().stream().map(Column::of).toList();
     this.outputs = like.outputs().stream().map(Column::of).toList();
+    this.carried = like.carried();
     long bytes = 0;
-    for (Column column : all()) {
-      bytes += column.rowBytes() * data.rows();
+    for (int i = 0; i < all().size(); i++) {
+      boolean own = i < inputs.size() || carried[i - inputs.size()] < 0;
+      bytes += own ? all().get(i).rowBytes() * data.rows() : 0;
     }
     int count =
         (int) Math.clamp(Math.ceilDiv(3 * context.device().l2Bytes(), bytes), MIN_SETS, MAX_SETS);
     try {
       for (int set = 0; set < count; set++) {
         List<CudaBuffer> memory = new ArrayList<>();
-        for (Column column : all()) {
-          CudaBuffer buffer = context.allocate(Math.max(16, column.rowBytes() * computed));
+        for (int i = 0; i < all().size(); i++) {
+          int same = i < inputs.size() ? -1 : carried[i - inputs.size()];
+          if (same >= 0) {
+            memory.add(memory.get(same));
+            continue;
+          }
+          CudaBuffer buffer = context.allocate(Math.max(16, all().get(i).rowBytes() * computed));
           owned.add(buffer);
           buffer.poison((byte) 0, stream);
           memory.add(buffer);
@@ -141,10 +152,18 @@ final class NetworkMemory implements AutoCloseable {
     return sets.get(set).get(inputs.size() + index);
   }
 
-  /** Overwrites the outputs of a set: what a program then fails to write is not a number. */
+  /**
+   * Overwrites the outputs of a set: what a program then fails to write is not a number, or of one
+   * that is written in place what the input had there.
+   */
   void poison(int set) {
     for (int i = 0; i < outputs.size(); i++) {
-      output(set, i).poison(POISON, stream);
+      int same = carried[i];
+      if (same < 0) {
+        output(set, i).poison(POISON, stream);
+      } else {
+        fill(output(set, i), inputs.get(same), encoded(same), set);
+      }
     }
   }
 

@@ -31,6 +31,20 @@ public record NetworkProgram(
     return buffers(Role.OUTPUT);
   }
 
+  /** Of each output the input that it begins as, by its place among them; -1 for none. */
+  int[] carried() {
+    List<Buffer> inputs = inputs();
+    return outputs().stream()
+        .mapToInt(
+            output ->
+                program.steps().stream()
+                    .filter(step -> step instanceof Program.Carry c && c.to() == output)
+                    .mapToInt(step -> inputs.indexOf(((Program.Carry) step).from()))
+                    .findFirst()
+                    .orElse(-1))
+        .toArray();
+  }
+
   private List<Buffer> buffers(Role role) {
     return program.params().stream()
         .filter(param -> param.role() == role)

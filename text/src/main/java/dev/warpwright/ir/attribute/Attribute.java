@@ -70,6 +70,7 @@ public enum Attribute {
   STEPS("steps", Type.INTEGER, "steps of a tile", Place.FUNCTION, Place.LOOP),
   STORE("store", Type.TEXT, "results: \"direct\", or \"rows\" by threads", Place.FUNCTION),
   STREAM("stream", Type.INTEGER, "1: flows even if it could stay", Place.TILE),
+  STREAMED("streamed", Type.TEXT, "parameters that are read once", Place.FUNCTION),
   THREADS("threads", Type.INTEGER, "threads of a block", Place.FUNCTION),
   THREADS_M("threadsM", Type.INTEGER, "threads along M of a tile", Place.TILE),
   THREADS_N("threadsN", Type.INTEGER, "threads along N of a tile", Place.TILE),

@@ -1,10 +1,5 @@
-package dev.warpwright.model.function;
+package dev.warpwright.model.graph;
 
-import dev.warpwright.model.graph.Columns;
-import dev.warpwright.model.graph.Concat;
-import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.Node;
-import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -25,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * output   a a x a b b y b
  * }</pre>
  */
-final class InputUpdates {
+public final class InputUpdates {
   private final Graph graph;
   private final Map<Value, Node> nodes = new IdentityHashMap<>();
   private final Map<Value, Update> byOutput = new IdentityHashMap<>();
@@ -33,13 +28,27 @@ final class InputUpdates {
   /** Nodes that only move columns on the way to such an output: nobody computes them. */
   private final Set<Node> moving = Collections.newSetFromMap(new IdentityHashMap<>());
 
-  /** One of them: {@code added}'s columns in turn, from {@code first} on, {@code pitch} apart. */
-  record Update(Value input, Value added, int groups, int pitch, int first, int columns) {}
+  /**
+   * One of them.
+   *
+   * @param input that it is but for some columns
+   * @param added what those columns are, in order
+   * @param groups of columns
+   * @param pitch columns from one group to the next
+   * @param first column of the first group that is another
+   * @param columns of a group that are others
+   */
+  public record Update(Value input, Value added, int groups, int pitch, int first, int columns) {}
 
   /** Where the columns of a value come from. */
   private record Columned(Value[] values, int[] columns) {}
 
-  InputUpdates(Graph graph) {
+  /**
+   * Those of a graph.
+   *
+   * @param graph any
+   */
+  public InputUpdates(Graph graph) {
     this.graph = graph;
     graph.needed().forEach(node -> nodes.put(node.output(), node));
     for (Value output : graph.outputs()) {
@@ -52,13 +61,21 @@ final class InputUpdates {
     }
   }
 
-  /** What an output is; null if it is no such one. */
-  @Nullable Update of(Value output) {
+  /**
+   * {@return what an output is; null if it is no such one}
+   *
+   * @param output of the graph, or any other value
+   */
+  public @Nullable Update of(Value output) {
     return byOutput.get(output);
   }
 
-  /** Whether a node is part of one, and not to be computed by itself. */
-  boolean covers(Node node) {
+  /**
+   * {@return whether a node is part of one, and not to be computed by itself}
+   *
+   * @param node of the graph
+   */
+  public boolean covers(Node node) {
     return moving.contains(node);
   }
 
