@@ -13,16 +13,15 @@ import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What a tile program moves and computes, counted from its statements.
  *
- * @param compulsoryBytes every global buffer that is touched, once: what must cross the memory bus
- *     at least
+ * @param compulsoryBytes every global buffer that is touched, once, or as much of it as is: what
+ *     must cross the memory bus at least
  * @param tileBytes bytes that tile statements move between global memory and the chip's cores,
  *     repeats included; where buffers fit into L2, that cache serves the difference
  * @param multiplyAdds of the products, padding included
@@ -39,8 +38,8 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
     Counter counter = new Counter(scalars);
     counter.visit(program.body(), 1);
     long compulsory = 0;
-    for (Buffer buffer : counter.touched) {
-      compulsory += bytes(buffer, scalars);
+    for (Map.Entry<Buffer, Long> moved : counter.moved.entrySet()) {
+      compulsory += Math.min(bytes(moved.getKey(), scalars), moved.getValue());
     }
     return new TileTraffic(compulsory, counter.tileBytes, counter.multiplyAdds, counter.blocks);
   }
@@ -56,7 +55,7 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
 
   private static final class Counter {
     private final Map<Var, Long> scalars;
-    private final Set<Buffer> touched = new LinkedHashSet<>();
+    private final Map<Buffer, Long> moved = new LinkedHashMap<>();
     private long tileBytes;
     private long multiplyAdds;
     private long blocks = 1;
@@ -160,7 +159,7 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
 
     private void count(Buffer buffer, long elements) {
       if (buffer.scope() == Scope.GLOBAL) {
-        touched.add(buffer);
+        moved.merge(buffer, elements * buffer.dtype().bytes(), Long::sum);
         tileBytes += elements * buffer.dtype().bytes();
       }
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.workload.Precision;
 import java.util.List;
@@ -63,13 +64,21 @@ final class GemmPerLayer implements FusionRule {
       String results = SharedChaining.tooManyResults(in);
       why = results.isEmpty() ? expected(in) : results;
     }
-    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, false);
+    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, isStep(in));
     return program
         .map(p -> new Attempt(p, ""))
         .orElseGet(() -> Attempt.refused("the families have no kernel for its GEMMs"));
   }
 
+  /** Whether it is a step of decoding, all of whose launches are so short that they overlap. */
+  private static boolean isStep(FusionInput in) {
+    return in.attends() && in.rows() <= OverlappedCalls.FEW_ROWS;
+  }
+
   private static String expected(FusionInput in) {
+    if (in.attends()) {
+      return "attention is a kernel of its own, and reads what others wrote to memory";
+    }
     String text = FusionPlanner.expected(in).map(FusionTimes::text).orElse("");
     return FusionPlanner.chaining(in).judge(in) instanceof Verdict.DoesNotFire(String unchained)
         ? text + ", not in registers, for " + unchained

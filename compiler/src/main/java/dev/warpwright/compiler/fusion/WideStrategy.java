@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.fusion;
 
+import dev.warpwright.compiler.predict.NetworkPrediction;
+import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.GemmKernels.Expected;
@@ -11,6 +13,8 @@ import dev.warpwright.networks.layers.LayerParts;
 import dev.warpwright.networks.layers.LayerParts.Part;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.perf.TileTraffic;
+import dev.warpwright.perf.predict.Prediction;
+import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
@@ -53,6 +57,9 @@ public record WideStrategy(String name, int launches, long bytes, double waves, 
   public static List<WideStrategy> of(CompiledProgram program, GemmKernels products) {
     int rows = program.fixedRows().orElseThrow();
     Map<GemmWorkload, Optional<Expected>> expected = new HashMap<>();
+    if (!program.network().attentions().isEmpty()) {
+      return List.of(planned(program, products));
+    }
     List<WideStrategy> ways = new ArrayList<>();
     WideStrategy apart = way("each GEMM by itself", program, products, expected, false);
     WideStrategy glued =
@@ -75,6 +82,40 @@ public record WideStrategy(String name, int launches, long bytes, double waves, 
               last.micros - saved * (overlaps - 1)));
     }
     return List.copyOf(ways);
+  }
+
+  /** What was made of a network with attention: its launches as they are. */
+  private static WideStrategy planned(CompiledProgram program, GemmKernels products) {
+    int rows = program.fixedRows().orElseThrow();
+    DeviceModel device = Prediction.device(program.target()).orElseThrow();
+    List<Expected> gemms =
+        LayerParts.of(
+                program.network(),
+                program.precision(),
+                workload -> products.expect(workload).isPresent())
+            .stream()
+            .map(Part::product)
+            .filter(Objects::nonNull)
+            .map(product -> products.expect(product.workload()).orElseThrow())
+            .toList();
+    double waves = gemms.stream().mapToDouble(Expected::waves).sum();
+    double micros = gemms.stream().mapToDouble(Expected::micros).sum();
+    long bytes = 0;
+    int overlaps = 0;
+    for (CompiledKernel kernel : program.kernels()) {
+      bytes += TileTraffic.of(kernel.tileProgram(), Map.of()).compulsoryBytes();
+      overlaps += LaunchOrder.overlaps(kernel.kernel()) ? 1 : 0;
+      if (!kernel.strategy().startsWith("epilogue")) {
+        micros += NetworkPrediction.of(program, kernel, rows, device).micros() + LAUNCH_US;
+      }
+    }
+    double saved = rows < MANY ? OVERLAP_US : OVERLAP_OF_MANY_US;
+    return new WideStrategy(
+        "a GEMM a layer" + (overlaps > 1 ? ", launches that overlap" : ""),
+        program.kernels().size(),
+        bytes,
+        waves,
+        micros - saved * Math.max(0, overlaps - 1));
   }
 
   private static WideStrategy way(

@@ -25,7 +25,7 @@ import java.util.Set;
  */
 public final class OverlappedCalls {
   /** From so many rows on, a launch has more to do than to wait for weights. */
-  static final int FEW_ROWS = 64;
+  public static final int FEW_ROWS = 64;
 
   private OverlappedCalls() {}
 
