@@ -89,6 +89,35 @@ class ProgramVerifierTest {
     }
   }
 
+  /** An output may have the memory of an input that it begins as. */
+  @Test
+  void carried() {
+    String head =
+        "program p { input x: f32[M, 8] input z: f32[M, 8] output y: f32[M, 8] output o: f32[M, 4]"
+            + " scalar M: i32 in 1..99 workspace t: f32[M, 8] "
+            + KERNEL;
+    String rest = " memset o = 0 ";
+    Program right =
+        PARSER.program("p", head + "carry y = x launch k(z, y, M) launch k(y, t, M)" + rest + "}");
+    assertThat(Verifier.verify(right)).isEmpty();
+    program(
+        head + "carry y = x launch k(x, t, M)" + rest + "}",
+        Rule.DATAFLOW,
+        "'x' is read when an output may have its memory");
+    program(
+        head + "launch k(z, y, M) carry y = x" + rest + "}",
+        Rule.DATAFLOW,
+        "'y' is written before 'x' is carried to it");
+    program(
+        head + "launch k(z, y, M) carry t = x" + rest + "}",
+        Rule.ARGUMENTS,
+        "an input is carried to an output, not 'x' to 't'");
+    program(
+        head + "launch k(z, y, M) carry o = x }",
+        Rule.ARGUMENTS,
+        "'x' and 'o' differ in type, shape or layout");
+  }
+
   private static final String TWO =
       "program p on 2 devices { input x: f32[8, 8] sharded constant w: f32[8, 8] output y: f32[8, 8]"
           + " workspace t: f32[8, 8] workspace u: f32[8, 8] workspace v: f32[4, 8] view y_1: f32[4,"
