@@ -484,7 +484,7 @@ public final class HopperIntrinsics {
       Unit unit,
       String cuda,
       Operand... operands) {
-    boolean anyArch = unit == Unit.COUNTER || unit == Unit.NAMED_BARRIER;
+    boolean anyArch = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER, Unit.CACHE).contains(unit);
     // PTX ISA, griddepcontrol: sm_90 and newer, also without the suffix 'a'.
     boolean suffix = !anyArch && unit != Unit.LAUNCHES;
     TargetIntrinsic intrinsic =
