@@ -297,6 +297,6 @@ class HopperPrintingTest {
         .filter(HopperPrintingTest::isAnywhere)
         .forEach(intrinsic -> kernels.add(kernel(intrinsic)));
     String text = CudaPrinter.print(kernels, GpuTarget.SM_75);
-    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(6);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(7);
   }
 }
