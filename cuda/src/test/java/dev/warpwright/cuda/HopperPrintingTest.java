@@ -14,6 +14,7 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.CacheHints;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -73,7 +74,7 @@ class HopperPrintingTest {
           Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
           Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
           Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
-          Map.entry(HopperIntrinsics.PREFETCH_L2, "prefetch.l2(&A[n * 64, 128])"),
+          Map.entry(CacheHints.PREFETCH_L2, "prefetch.l2(&A[n * 64, 128])"),
           Map.entry(Intrinsics.GLOBAL_TIMER, "Count[1] = u32(global.timer())"),
           Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(

@@ -15,6 +15,7 @@ import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.FreshNames;
+import dev.warpwright.target.intrinsic.CacheHints;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -188,8 +189,7 @@ public final class EarlyWeights {
         asked.add(
             new Stmt.If(
                 Exprs.lt(thread.get().var(), Exprs.i32(lines)),
-                Exprs.evaluate(
-                    HopperIntrinsics.PREFETCH_L2, new Expr.AddressOf(buffer, List.of(first))),
+                Exprs.evaluate(CacheHints.PREFETCH_L2, new Expr.AddressOf(buffer, List.of(first))),
                 null));
       }
     }

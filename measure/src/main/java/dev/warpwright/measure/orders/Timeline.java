@@ -50,8 +50,8 @@ public record Timeline(Unit unit, List<Event> events) {
   }
 
   /**
-   * A timeline of what a {@link dev.warpwright.lower.gpu.TimelineProbe} recorded: rows of block,
-   * SM, begin and end.
+   * A timeline of what a {@link dev.warpwright.measure.timing.TimelineProbe} recorded: rows of
+   * block, SM, begin and end.
    *
    * @param perItem rows for each work item: the blocks of a cluster
    * @throws IllegalStateException if a row is missing or impossible

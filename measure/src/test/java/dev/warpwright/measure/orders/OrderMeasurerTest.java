@@ -9,7 +9,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.verify.Verifier;
-import dev.warpwright.lower.gpu.TimelineProbe;
+import dev.warpwright.measure.timing.TimelineProbe;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;

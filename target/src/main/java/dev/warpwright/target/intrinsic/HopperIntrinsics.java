@@ -381,18 +381,6 @@ public final class HopperIntrinsics {
           Unit.LAUNCHES,
           HopperWrappers.GRIDDEPCONTROL_LAUNCH_DEPENDENTS);
 
-  /**
-   * {@code (address)}: the line of memory is brought to L2, if the unit has nothing better to do.
-   * Nobody sees anything by it: it reads for no thread, so it may stand before any wait.
-   */
-  public static final TargetIntrinsic PREFETCH_L2 =
-      add(
-          "prefetch.l2",
-          Collective.THREAD,
-          Unit.CACHE,
-          HopperWrappers.PREFETCH_L2,
-          new Operand("address", null, GLOBAL, Access.NONE, 1));
-
   private static final Map<TargetIntrinsic, WgmmaGemm> PRODUCTS = new HashMap<>();
 
   static {
@@ -484,7 +472,7 @@ public final class HopperIntrinsics {
       Unit unit,
       String cuda,
       Operand... operands) {
-    boolean anyArch = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER, Unit.CACHE).contains(unit);
+    boolean anyArch = unit == Unit.COUNTER || unit == Unit.NAMED_BARRIER;
     // PTX ISA, griddepcontrol: sm_90 and newer, also without the suffix 'a'.
     boolean suffix = !anyArch && unit != Unit.LAUNCHES;
     TargetIntrinsic intrinsic =

@@ -301,6 +301,7 @@ public final class Intrinsics {
       clock("global.timer", Type.of(DType.U64), CudaWrappers.GLOBAL_TIMER, "PTX ISA, %globaltimer");
 
   static {
+    BY_NAME.put(CacheHints.PREFETCH_L2.text(), CacheHints.PREFETCH_L2);
     for (TargetIntrinsic intrinsic : HopperIntrinsics.TABLE) {
       BY_NAME.put(intrinsic.text(), intrinsic);
     }

@@ -148,19 +148,10 @@ public final class MapLowering {
       points *= constant(extent);
     }
     Var column = map.vars().getLast();
-    long columns = constant(map.extents().getLast());
     int lanes = GlobalRuns.of(store.value(), column, points, code.threads()).lanes();
-    if (lanes > 1 && columns % lanes == 0) {
-      return inRuns(map, store, points, lanes);
-    }
-    long rounds = Math.ceilDiv(points, code.threads());
-    if (rounds < 2
-        || rounds > ThreadCode.MOST_UNROLLED
-        || store.buffer().scope() != Scope.SHARED
-        || !ThreadCode.comesFromMemory(store.value())) {
-      return spread(map, store, Exprs.bool(true));
-    }
-    return readFirst(map, store, points, (int) rounds);
+    return lanes > 1 && constant(map.extents().getLast()) % lanes == 0
+        ? inRuns(map, store, points, lanes)
+        : spread(map, store, Exprs.bool(true));
   }
 
   /** So many neighbouring columns for each thread at a time. */
@@ -193,31 +184,6 @@ public final class MapLowering {
   private static List<Expr> at(Stmt.Store store, Var column, Expr place) {
     Substitution at = Substitution.ofVars(Map.of(column, place));
     return store.indices().stream().map(at::expr).toList();
-  }
-
-  /**
-   * Elements that come from global memory are all read before the first is stored to shared memory:
-   * the compiler cannot tell that a store does not change what the next one reads, and would wait
-   * for each by itself.
-   */
-  private Stmt readFirst(Stmt.TileMap map, Stmt.Store store, long points, int rounds) {
-    return ThreadCode.withTemporary(
-        "made",
-        store.buffer().dtype(),
-        rounds,
-        made ->
-            Stmts.seq(
-                code.spread(
-                    points,
-                    (it, piece) ->
-                        new Stmt.Store(made, List.of(it), at(map, piece).expr(store.value()))),
-                code.spread(
-                    points,
-                    (it, piece) ->
-                        new Stmt.Store(
-                            store.buffer(),
-                            store.indices().stream().map(at(map, piece)::expr).toList(),
-                            new Expr.Load(made, List.of(it))))));
   }
 
   private Stmt spread(Stmt.TileMap map, Stmt.Store store, Expr guard) {

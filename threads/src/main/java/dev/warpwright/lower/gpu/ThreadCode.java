@@ -25,9 +25,6 @@ import java.util.function.Function;
  * stand for fragments.
  */
 public final class ThreadCode {
-  /** Rounds of a loop that is written out. */
-  static final int MOST_UNROLLED = 16;
-
   private final Var thread;
   private final int threads;
   private final Map<Buffer, FragmentLayout> layouts;
@@ -96,25 +93,16 @@ public final class ThreadCode {
    * @param body code for the piece with this number
    */
   public Stmt spread(long count, Function<Expr, Stmt> body) {
-    return spread(count, (it, piece) -> body.apply(piece));
-  }
-
-  /**
-   * The same.
-   *
-   * @param body code for the round with this number, and the piece
-   */
-  Stmt spread(long count, BiFunction<Expr, Expr, Stmt> body) {
     long rounds = Math.ceilDiv(count, threads);
     boolean even = count % threads == 0;
     return Stmts.loop(
-        rounds <= MOST_UNROLLED ? ForKind.UNROLLED : ForKind.SERIAL,
+        rounds <= 16 ? ForKind.UNROLLED : ForKind.SERIAL,
         "it",
         rounds,
         it -> {
           Var piece = Var.index("piece");
           Expr value = Exprs.add(Exprs.mul(it, threads), thread);
-          Stmt inner = body.apply(it, piece);
+          Stmt inner = body.apply(piece);
           Stmt guarded = even ? inner : new Stmt.If(Exprs.lt(piece, Exprs.i32(count)), inner, null);
           return new Stmt.Let(piece, value, guarded);
         });

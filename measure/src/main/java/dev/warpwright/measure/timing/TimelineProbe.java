@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.measure.timing;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.BinaryOp;
