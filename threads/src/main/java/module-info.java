@@ -11,8 +11,7 @@ module dev.warpwright.threads {
       dev.warpwright.lower;
   exports dev.warpwright.lower.gpu to
       dev.warpwright.families,
-      dev.warpwright.lower,
-      dev.warpwright.measure;
+      dev.warpwright.lower;
   exports dev.warpwright.lower.grid to
       dev.warpwright.lower;
   exports dev.warpwright.lower.item to

@@ -116,7 +116,9 @@ class DecoderLayerTest {
     assertThat(execute("run " + path + " --target sim --precision f16 --batch 3 --seed 3 --json"))
         .as(out)
         .isEqualTo(ExitCode.OK);
-    assertThat(out).contains("_attention0", "\"strategy\": \"attention, overlapping launch\"").contains("verified");
+    assertThat(out)
+        .contains("_attention0", "\"strategy\": \"attention, overlapping launch\"")
+        .contains("verified");
   }
 
   /** What is not covered is refused with the node's name, or its result's. */
