@@ -92,18 +92,25 @@ final class GemmPerLayer implements FusionRule {
     }
     String why =
         FusionPlanner.expected(in).map(FusionTimes::text).orElse(SharedChaining.ANOTHER_WAY);
-    return (in.target().hasHopper() ? List.of(NAME, OVERLAPPING) : List.of(NAME))
-        .stream()
-            .map(
-                name ->
-                    new Alternative(
-                        name,
-                        () -> {
-                          try (GemmKernels kernels = gemms.get()) {
-                            return make(in, kernels, why, name);
-                          }
-                        }))
-            .toList();
+    return names(in).stream()
+        .map(
+            name ->
+                new Alternative(
+                    name,
+                    () -> {
+                      try (GemmKernels kernels = gemms.get()) {
+                        return make(in, kernels, why, name);
+                      }
+                    }))
+        .toList();
+  }
+
+  /** The one that {@link #apply} takes first. */
+  private static List<String> names(FusionInput in) {
+    if (!in.target().hasHopper()) {
+      return List.of(NAME);
+    }
+    return isStep(in) ? List.of(OVERLAPPING, NAME) : List.of(NAME, OVERLAPPING);
   }
 
   /** One of its ways. */
