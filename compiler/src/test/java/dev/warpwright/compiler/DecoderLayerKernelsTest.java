@@ -12,6 +12,8 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.model.arch.RandomDecoderLayer;
+import dev.warpwright.model.function.FunctionOptions;
+import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.Value;
@@ -96,6 +98,16 @@ final class DecoderLayerKernelsTest {
           .as("%s, seed %d", graph.outputs().get(o), SEED)
           .isLessThan(precision.tolerance());
     }
+  }
+
+  /** A cache of 40 columns, which others would read with the columns that padding adds. */
+  @Test
+  void cachesThatPaddingWidensAreWrittenWhole() {
+    FunctionOptions options = new FunctionOptions(Precision.F16, 16, false, false).ofLayers();
+    Graph narrow = new RandomDecoderLayer(2, 1, 8, 32, 5).graph(DType.F16, SEED);
+    assertThat(NetworkBuilder.build(narrow, options).updates()).isEmpty();
+    Graph dense = new RandomDecoderLayer(2, 1, 8, 32, 6).graph(DType.F16, SEED);
+    assertThat(NetworkBuilder.build(dense, options).updates()).hasSize(2);
   }
 
   /** Each entry has a cache to be read, so few are computed for nothing. */

@@ -59,7 +59,7 @@ final class ExprPrinter {
     this.arithmetic = new Arithmetic(this, uses, facts);
   }
 
-  /** Parameters of which bulk copies tell L2 that they are read once. */
+  /** Parameters of which TMA copies tell L2 that they are read once. */
   void stream(Set<String> parameters) {
     streamed = parameters;
   }

@@ -94,7 +94,7 @@ enum Helper {
   BULK_LOAD_2D_STREAMED(
       90,
       """
-      // A bulk copy of what is read once: L2 gives it up first, and keeps what comes again.
+      // A TMA copy of what is read once: L2 gives it up first, and keeps what comes again.
       __device__ __forceinline__ void bulk_load_2d_streamed(
           void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier) {
         const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));

@@ -113,11 +113,17 @@ public final class SideBySide {
 
   private static Set<Buffer> written(KernelCall call) {
     Set<Buffer> formals = new HashSet<>();
-    Walk.statements(
+    // Behind an address there may be anything, as a TMA store.
+    Walk.all(
         call.compiled().kernel().body(),
         s -> {
           if (s instanceof Stmt.Store store) {
             formals.add(store.buffer());
+          }
+        },
+        e -> {
+          if (e instanceof Expr.AddressOf address) {
+            formals.add(address.buffer());
           }
         });
     Set<Buffer> written = new HashSet<>();

@@ -142,10 +142,10 @@ public record NetworkFunction(
    * memory for both.
    *
    * @param from [M, groups · columns]: what takes their place
-   * @param input [M, groups · pitch], which nobody else reads
+   * @param input [M, groups · stride], which nobody else reads
    * @param to the same
    * @param groups of the columns that are written
-   * @param pitch columns from one group to the next
+   * @param stride columns from one group to the next
    * @param first column of the first group that is written
    * @param columns of a group that are written
    */
@@ -155,7 +155,7 @@ public record NetworkFunction(
       Buffer input,
       Buffer to,
       int groups,
-      int pitch,
+      int stride,
       int first,
       int columns)
       implements Stage {}

@@ -27,13 +27,18 @@ final class OtherColumns {
   private final FunctionOptions options;
   private final FunctionBody body;
 
-  /** Null where all of an output is written anyway. */
+  /** Null where all of each output is written. */
   private final @Nullable InputUpdates updates;
 
   OtherColumns(Graph graph, FunctionOptions options, FunctionBody body) {
     this.options = options;
     this.body = body;
-    this.updates = options.byLayer() ? new InputUpdates(graph) : null;
+    InputUpdates found = options.byLayer() ? new InputUpdates(graph) : null;
+    // Others would read columns that padding adds.
+    boolean dense =
+        found != null
+            && graph.outputs().stream().allMatch(o -> found.of(o) == null || body.isDense(o));
+    this.updates = dense ? found : null;
   }
 
   /** Whether a node is part of an output that is an input but for some columns. */
@@ -58,8 +63,8 @@ final class OtherColumns {
             body.shape(output.features()),
             v -> {
               Expr place =
-                  Exprs.sub(Exprs.mod(v.get(1), update.pitch()), Exprs.i32(update.first()));
-              Expr group = Exprs.div(v.get(1), update.pitch());
+                  Exprs.sub(Exprs.mod(v.get(1), update.stride()), Exprs.i32(update.first()));
+              Expr group = Exprs.div(v.get(1), update.stride());
               Expr own = Exprs.min(Exprs.max(place, Exprs.i32(0)), Exprs.i32(update.columns() - 1));
               return Exprs.select(
                   Exprs.eq(place, own),
@@ -74,7 +79,7 @@ final class OtherColumns {
             input.buffer(),
             out.buffer(),
             update.groups(),
-            update.pitch(),
+            update.stride(),
             update.first(),
             update.columns()));
     body.elements.put(output, Element.of(out));

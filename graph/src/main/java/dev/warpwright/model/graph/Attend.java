@@ -1,5 +1,7 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.AttentionCache;
@@ -70,7 +72,12 @@ public record Attend(
     }
     int[] lengths = new int[rows];
     Arrays.fill(lengths, keys());
-    AttentionCache cache = new AttentionCache(attention(rows), lengths, new int[0]);
+    AttentionCache cache;
+    try {
+      cache = new AttentionCache(attention(rows), lengths, new int[0]);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("node " + Names.quote(name) + ": " + e.getMessage(), e);
+    }
     return AttentionReference.of(cache, queries, ofKeys, values);
   }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * input    a a a a b b b b
- * added        x       y        groups 2, pitch 4, first 2, columns 1
+ * added        x       y        groups 2, stride 4, first 2, columns 1
  * output   a a x a b b y b
  * }</pre>
  */
@@ -34,11 +34,11 @@ public final class InputUpdates {
    * @param input that it is but for some columns
    * @param added what those columns are, in order
    * @param groups of columns
-   * @param pitch columns from one group to the next
+   * @param stride columns from one group to the next
    * @param first column of the first group that is another
    * @param columns of a group that are others
    */
-  public record Update(Value input, Value added, int groups, int pitch, int first, int columns) {}
+  public record Update(Value input, Value added, int groups, int stride, int first, int columns) {}
 
   /** Where the columns of a value come from. */
   private record Columned(Value[] values, int[] columns) {}
@@ -125,8 +125,7 @@ public final class InputUpdates {
           from.columns[n] == n
               && value.features() == count
               && value.dtype() == output.dtype()
-              && graph.inputs().contains(value)
-              && (input == null || input == value);
+              && (input == null ? graph.inputs().contains(value) : input == value);
       if (same) {
         input = value;
       } else if ((added == null || added == value) && from.columns[n] == changed.size()) {
@@ -145,11 +144,11 @@ public final class InputUpdates {
       columns++;
     }
     int groups = changed.size() / columns;
-    int pitch = count / groups;
-    Update update = new Update(input, added, groups, pitch, first, columns);
-    boolean even = groups * pitch == count && groups * columns == changed.size();
+    int stride = count / groups;
+    Update update = new Update(input, added, groups, stride, first, columns);
+    boolean even = groups * stride == count && groups * columns == changed.size();
     for (int i = 0; even && i < changed.size(); i++) {
-      even = changed.get(i) == i / columns * pitch + first + i % columns;
+      even = changed.get(i) == i / columns * stride + first + i % columns;
     }
     return even ? update : null;
   }

@@ -1,5 +1,6 @@
 package dev.warpwright.lower.tile;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -104,13 +105,8 @@ public final class EarlyWeights {
     return body == null
         ? Optional.empty()
         : Optional.of(
-            new Kernel(
-                kernel.name(),
-                kernel.kind(),
-                kernel.params(),
-                kernel.bindings(),
-                body,
-                kernel.attrs().with(LaunchOrder.CONSTANTS, String.join(" ", named))));
+            with(
+                kernel, body, kernel.attrs().with(LaunchOrder.CONSTANTS, String.join(" ", named))));
   }
 
   /**
@@ -123,11 +119,8 @@ public final class EarlyWeights {
     return of(kernel, constants)
         .map(
             early ->
-                new Kernel(
-                    early.name(),
-                    early.kind(),
-                    early.params(),
-                    early.bindings(),
+                with(
+                    early,
                     early.body(),
                     early
                         .attrs()
@@ -162,13 +155,8 @@ public final class EarlyWeights {
       body = placed[0] ? parted : Stmts.seq(signal, prefetched(kernel, constants), waiting(body));
     }
     return Optional.of(
-        new Kernel(
-            kernel.name(),
-            kernel.kind(),
-            kernel.params(),
-            kernel.bindings(),
-            body,
-            waits ? kernel.attrs() : kernel.attrs().with(LaunchOrder.CONSTANTS, "")));
+        with(
+            kernel, body, waits ? kernel.attrs() : kernel.attrs().with(LaunchOrder.CONSTANTS, "")));
   }
 
   /** What of short vectors a block's threads can ask for at once, a line each. */
@@ -194,6 +182,11 @@ public final class EarlyWeights {
       }
     }
     return Stmts.seq(asked);
+  }
+
+  private static Kernel with(Kernel kernel, Stmt body, Attrs attrs) {
+    return new Kernel(
+        kernel.name(), kernel.kind(), kernel.params(), kernel.bindings(), body, attrs);
   }
 
   private static Stmt silent(Stmt body) {

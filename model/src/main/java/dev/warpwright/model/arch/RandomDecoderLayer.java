@@ -23,7 +23,8 @@ import java.util.SplittableRandom;
  *
  * @param heads of queries, a multiple of {@code kvHeads}
  * @param kvHeads of keys and values
- * @param size columns of a head, even; the layer has {@code heads · size} features
+ * @param size columns of a head, a multiple of 8 up to 256; the layer has {@code heads · size}
+ *     features
  * @param hidden features between gate, up and down projections
  * @param keys that the new token sees, itself included, at least 2
  */
@@ -39,8 +40,8 @@ public record RandomDecoderLayer(int heads, int kvHeads, int size, int hidden, i
     if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0) {
       throw new UserError("HQ=" + heads + " HKV=" + kvHeads + ": HQ is a multiple of HKV");
     }
-    if (size < 2 || size % 2 != 0) {
-      throw new UserError("D=" + size + ": rotary embedding turns pairs, so D is even");
+    if (size < 8 || size > 256 || size % 8 != 0) {
+      throw new UserError("D=" + size + ": a head has a multiple of 8 columns, 256 at most");
     }
     if (hidden < 1 || keys < 2) {
       throw new UserError("H=" + hidden + " S=" + keys + ": H is positive, S at least 2");

@@ -33,10 +33,10 @@ import java.util.Objects;
  *
  * <pre>{@code
  * for m, j in M, groups * columns { h[m, j] = f(m, j) }
- * for m, c in M, groups * pitch { y[m, c] = c is changed ? h[m, …] : x[m, c] }
+ * for m, c in M, groups * stride { y[m, c] = c is changed ? h[m, …] : x[m, c] }
  *   →
  * for r, d in M * groups, columns {
- *   y[r, first + d] = f(r / groups, r % groups * columns + d)      y: [M * groups, pitch]
+ *   y[r, first + d] = f(r / groups, r % groups * columns + d)      y: [M * groups, stride]
  * }
  * }</pre>
  */
@@ -77,7 +77,7 @@ public final class ChangedColumns {
         Tensor.compute(whole.name(), whole.dtype(), shape, v -> made.at(v.get(0), v.get(1)));
     Buffer view =
         Buffer.of(
-            whole.name(), whole.dtype(), Scope.GLOBAL, List.of(rows, Exprs.i32(update.pitch())));
+            whole.name(), whole.dtype(), Scope.GLOBAL, List.of(rows, Exprs.i32(update.stride())));
     List<Param> params = new ArrayList<>();
     Walk.expressions(
         added(Var.index("m"), Var.index("j")),

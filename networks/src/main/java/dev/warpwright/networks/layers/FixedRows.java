@@ -92,7 +92,7 @@ public final class FixedRows {
               of(u.input()),
               of(u.to()),
               u.groups(),
-              u.pitch(),
+              u.stride(),
               u.first(),
               u.columns());
     };
