@@ -43,7 +43,9 @@ import java.util.Set;
  *
  * <p>With {@link Edge#REPEATED} only what is summed over is filled with zeros. Elsewhere the last
  * element is read again, {@code x[min(i, 4), k]}: the sums that come of it are read by nobody, and
- * an index is cheaper than a condition around each load.
+ * an index is cheaper than a condition around each load. Along the rows of x it is the last vector
+ * that is read again, if rows are whole vectors: of 8 columns of f32 {@code x[k, min(i / 4, 1) * 4
+ * + i % 4]}, so that a thread's neighbouring elements stay neighbours.
  *
  * <p>Requires:
  *
@@ -59,6 +61,9 @@ import java.util.Set;
  */
 public final class Pad {
   private static final String NAME = "pad";
+
+  /** Bytes of the widest access of a thread. */
+  private static final int VECTOR = 16;
 
   /** What operands are beyond the result's edges. */
   public enum Edge {
@@ -237,7 +242,7 @@ public final class Pad {
         continue;
       }
       if (repeated.contains(v.var())) {
-        last.put(v.var(), Exprs.min(v.var(), Exprs.add(v.extent(), -1)));
+        last.put(v.var(), repeated(store.value(), v));
       } else {
         conditions.add(Exprs.lt(v.var(), v.extent()));
       }
@@ -248,6 +253,21 @@ public final class Pad {
         store.buffer(),
         store.indices(),
         inside == null ? value : Exprs.select(inside, value, Exprs.zero(value.type())));
+  }
+
+  /** The index that stands for v in what is copied. */
+  private static Expr repeated(Expr copied, IterVar v) {
+    if (copied instanceof Expr.Load(Buffer from, List<Expr> indices)
+        && indices.getLast() == v.var()
+        && v.extent() instanceof Expr.IntImm(var _, long extent)) {
+      long run = Math.min(VECTOR / from.dtype().bytes(), Long.lowestOneBit(extent));
+      if (run > 1) {
+        Expr group =
+            Exprs.min(Exprs.div(v.var(), run), Exprs.i32(Math.toIntExact(extent / run - 1)));
+        return Exprs.add(Exprs.mul(group, run), Exprs.mod(v.var(), run));
+      }
+    }
+    return Exprs.min(v.var(), Exprs.add(v.extent(), -1));
   }
 
   /** The nest of a block, over larger extents. */
