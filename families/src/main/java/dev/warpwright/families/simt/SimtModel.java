@@ -8,15 +8,24 @@ import static dev.warpwright.families.simt.SimtNumber.COPY_VECTOR;
 import static dev.warpwright.families.simt.SimtNumber.CROWDING;
 import static dev.warpwright.families.simt.SimtNumber.DRAM_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
+import static dev.warpwright.families.simt.SimtNumber.FETCH;
+import static dev.warpwright.families.simt.SimtNumber.FETCHED_CODE;
 import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
+import static dev.warpwright.families.simt.SimtNumber.HALF_SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.KEPT_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.L2_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.LATENCY;
 import static dev.warpwright.families.simt.SimtNumber.LAUNCH;
 import static dev.warpwright.families.simt.SimtNumber.MHZ;
 import static dev.warpwright.families.simt.SimtNumber.MIXED;
+import static dev.warpwright.families.simt.SimtNumber.PART;
 import static dev.warpwright.families.simt.SimtNumber.READ;
+import static dev.warpwright.families.simt.SimtNumber.READ_BOTH;
+import static dev.warpwright.families.simt.SimtNumber.READ_ONE;
+import static dev.warpwright.families.simt.SimtNumber.SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
+import static dev.warpwright.families.simt.SimtNumber.WAITED;
+import static dev.warpwright.families.simt.SimtNumber.WRITE;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.space.Features;
@@ -31,12 +40,15 @@ import java.util.Map;
  * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the L2
  * and by latency; all of it by DRAM.
  *
- * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements and corrected by 1050
- * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 4900 measurements (docs/benchmarks,
+ * 2026-11-26, threads); they make an order of candidates, not a promise.
  */
 public final class SimtModel {
   /** The section of calibrations. */
   public static final String SECTION = "simt";
+
+  /** Bytes of an instruction. */
+  private static final int INSTRUCTION = 16;
 
   /** Bytes of a sector of L2. */
   private static final int SECTOR = 32;
@@ -88,6 +100,12 @@ public final class SimtModel {
     // Warps are dealt out to four schedulers, and the one with most of them is waited for.
     double scheduled = Math.ceil(resident * warps / 4);
     double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
+    if (scheduled <= 1) {
+      // Nothing else is issued while a warp waits for instructions that a loop did not leave
+      // behind.
+      double code = (double) INSTRUCTION * rows * columns * (c.ahead() ? 2 : depth);
+      math *= 1 + at(FETCH) * Math.max(0, 1 - at(FETCHED_CODE) / code);
+    }
     double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
     double copies = copies(w, c, run);
     double issue = math + scheduled * (reads + 20) + resident * copies / 4;
@@ -95,9 +113,8 @@ public final class SimtModel {
         resident
             * (warps
                     * reads
-                    * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
-                    * (c.alongK() ? 1 : 2.4)
-                + copied / 32 * (c.alongK() ? 0.5 : 1));
+                    * at(c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? READ_BOTH : READ_ONE)
+                + copied / 32 * at(WRITE));
     double l2 = resident * copied * bytes / at(L2_BYTES);
     double busy = mixed(mixed(issue, shared), l2);
     // What a scheduler's other warps may hide: reads, the barrier.
@@ -109,11 +126,15 @@ public final class SimtModel {
       step *= 1 + at(CROWDING) * Math.max(0, waiting - 8);
     }
     // Copies are under way for all stages but one, or until the end of a step.
-    step = Math.max(step, at(LATENCY) / (c.stages() - 1));
+    double latency = at(LATENCY) / (c.stages() - 1);
+    step = Math.max(step, latency) + at(WAITED) * Math.min(step, latency);
     double end = 250 + c.sums() * warps * resident * stored(w, c);
     if (c.parts() > 1) {
       // Every part is written, and read by the last block, before which it may not begin.
-      end += resident * 2 * c.tileM() * c.tileN() * 4 / at(L2_BYTES) + at(LATENCY);
+      end +=
+          resident * 2 * c.tileM() * c.tileN() * 4 / at(L2_BYTES)
+              + at(LATENCY)
+              + (double) c.parts() * c.sums() / run * at(PART);
     }
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
     double work = waves * (steps * step + end);
@@ -219,12 +240,22 @@ public final class SimtModel {
     if (c.parts() > 1 && partial > at(KEPT_BYTES) / 2) {
       result += 2 * partial;
     }
+    double readA = a * (w.layout().transposedA() ? 1 : sectors(c.tileK() * bytes));
+    double readB = b * (w.layout().transposedB() ? sectors(c.tileK() * bytes) : 1);
     if ((a + b) / c.parts() <= at(KEPT_BYTES)) {
-      return a + b + result;
+      return readA + readB + result;
     }
     double timesA =
         a * rows / tilesM <= at(KEPT_BYTES) / 2 ? 1 : Math.max(1, tilesN * rows / slots);
-    return a * timesA + result + b * Math.max(1, tilesM / rows);
+    return readA * timesA + result + readB * Math.max(1, tilesM / rows);
+  }
+
+  /** How much longer memory takes for what is read in such runs, a step of K at a time. */
+  private double sectors(int run) {
+    if (run <= SECTOR) {
+      return at(HALF_SECTORS);
+    }
+    return run <= 2 * SECTOR ? at(SECTORS) : 1;
   }
 
   private static double log(double x) {

@@ -33,8 +33,35 @@ enum SimtNumber {
   COPY_VECTOR,
   COPY_ELEMENT,
 
+  /**
+   * Clocks of shared memory for a warp's instruction that reads a vector, of a tile of which both
+   * rows and columns are shared out to its lanes, and of one of which only rows or columns are.
+   */
+  READ_BOTH,
+  READ_ONE,
+
+  /** Clocks of shared memory to write an element for each lane of a warp. */
+  WRITE,
+
   /** How much of what is not the greatest of several needs comes on top of it. */
   MIXED,
+
+  /** How much of latency, or of a step that is shorter, comes on top of the longer of the two. */
+  WAITED,
+
+  /**
+   * Bytes of instructions of an element of K, unrolled to a step, that a warp alone on its
+   * scheduler need not fetch anew, and how much longer those beyond them take.
+   */
+  FETCHED_CODE,
+  FETCH,
+
+  /** What reading only one, or two, of the sectors of a line at a time costs memory. */
+  HALF_SECTORS,
+  SECTORS,
+
+  /** Clocks for the last block of a tile to add one vector of each thread of another part. */
+  PART,
   LAUNCH,
 
   /** What each element more of the next tile costs that a thread holds for a step. */

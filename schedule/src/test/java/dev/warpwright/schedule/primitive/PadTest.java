@@ -80,14 +80,25 @@ final class PadTest {
 
   @Test
   void beyondEdgesOfTheResultTheLastElementIsReadAgain() {
-    PrimFunc func = Samples.matmul(3, 2, 5);
+    PrimFunc func = Samples.matmul(3, 3, 5);
     Schedule s = cached(func);
     s.padRepeating(s.block("c"), java.util.List.of(4L, 4L, 4L));
     org.assertj.core.api.Assertions.assertThat(dev.warpwright.ir.text.IrPrinter.text(s.func()))
         .contains(
             "a_shared[v0_1, v1_1] = select(v1_1 < 5, a[min(v0_1, 2), v1_1], 0.0f32)",
-            "b_shared[v0_1, v1_1] = select(v0_1 < 5, b[v0_1, min(v1_1, 1)], 0.0f32)",
-            "for v0 in 3 {\n    for v1 in 2 {\n      block c_write");
+            "b_shared[v0_1, v1_1] = select(v0_1 < 5, b[v0_1, min(v1_1, 2)], 0.0f32)",
+            "for v0 in 3 {\n    for v1 in 3 {\n      block c_write");
+    Outcome.keepsResults(func, s);
+    Outcome.replays(func, s);
+  }
+
+  @Test
+  void ofRowsOfWholeVectorsTheLastVectorIsReadAgain() {
+    PrimFunc func = Samples.matmul(3, 6, 5);
+    Schedule s = cached(func);
+    s.padRepeating(s.block("c"), java.util.List.of(4L, 4L, 4L));
+    org.assertj.core.api.Assertions.assertThat(dev.warpwright.ir.text.IrPrinter.text(s.func()))
+        .contains("b[v0_1, min(v1_1 / 2, 2) * 2 + v1_1 % 2], 0.0f32)");
     Outcome.keepsResults(func, s);
     Outcome.replays(func, s);
   }
