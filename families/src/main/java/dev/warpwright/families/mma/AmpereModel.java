@@ -2,19 +2,28 @@ package dev.warpwright.families.mma;
 
 import static dev.warpwright.families.TileGrid.together;
 import static dev.warpwright.families.mma.AmpereNumber.BARRIER;
+import static dev.warpwright.families.mma.AmpereNumber.BESIDE;
 import static dev.warpwright.families.mma.AmpereNumber.CLOCK;
+import static dev.warpwright.families.mma.AmpereNumber.COLLECTED;
 import static dev.warpwright.families.mma.AmpereNumber.COMBINED_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.COMBINING;
 import static dev.warpwright.families.mma.AmpereNumber.COPY;
 import static dev.warpwright.families.mma.AmpereNumber.DRAM_BYTES;
+import static dev.warpwright.families.mma.AmpereNumber.GATHERED_BYTES;
+import static dev.warpwright.families.mma.AmpereNumber.GATHERED_WORDS;
 import static dev.warpwright.families.mma.AmpereNumber.ISSUED;
 import static dev.warpwright.families.mma.AmpereNumber.KEPT;
 import static dev.warpwright.families.mma.AmpereNumber.L2_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.LATENCY;
+import static dev.warpwright.families.mma.AmpereNumber.NEXT;
+import static dev.warpwright.families.mma.AmpereNumber.ODD_ROWS;
+import static dev.warpwright.families.mma.AmpereNumber.OPERANDS;
 import static dev.warpwright.families.mma.AmpereNumber.PER_CLOCK;
 import static dev.warpwright.families.mma.AmpereNumber.SHARED_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.SHARP;
+import static dev.warpwright.families.mma.AmpereNumber.SHIFTED;
 import static dev.warpwright.families.mma.AmpereNumber.SMALL_COPY;
+import static dev.warpwright.families.mma.AmpereNumber.START;
 import static dev.warpwright.families.mma.AmpereNumber.STORE;
 import static dev.warpwright.families.mma.AmpereNumber.STREAMING;
 
@@ -40,6 +49,12 @@ import java.util.List;
  */
 public final class AmpereModel {
   private static final int LANES = 32;
+
+  /** Those of an SM. */
+  private static final int SCHEDULERS = 4;
+
+  /** Bytes that memory writes at once, and of K that an instruction multiplies. */
+  private static final int SECTOR = 32;
 
   /** The section of calibrations. */
   public static final String SECTION = "mma";
@@ -79,16 +94,20 @@ public final class AmpereModel {
     double step =
         together(
             at(SHARP),
-            issued + at(BARRIER) / sharing,
+            issued + at(BARRIER) / sharing + waiting(w, c, sharing),
             l2,
             dram / steps,
             at(LATENCY) / (c.stages() - 1));
     double sums = (double) c.tileM() * c.tileN() / c.threads();
     double combining = combining(c, shares);
+    double waves = Math.max(1, Math.ceil(shares.waves()));
     double predicted =
-        at(LATENCY)
+        at(START)
+            + at(LATENCY)
             + Math.max(steps * step, dram)
-            + sums * at(STORE) * sharing * Math.max(1, Math.ceil(shares.waves()))
+            + at(BESIDE) * Math.min(steps * step, dram)
+            + (waves - 1) * at(NEXT) / sharing
+            + sums * stored(w) * sharing * waves
             + combining;
     return TileFeatures.of(
         grid,
@@ -124,7 +143,10 @@ public final class AmpereModel {
             * sharing;
     ThreadCopies copies =
         ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads(), c.vectors());
-    double copying = (copies.instructions() * at(COPY) + copies.small() * at(SMALL_COPY)) * sharing;
+    double copying =
+        (copies.instructions() * at(COPY)
+                + copies.small() * at(SMALL_COPY) * (c.vectors() ? at(SHIFTED) : 1))
+            * sharing;
     return new Issue(math, reading, copying);
   }
 
@@ -140,16 +162,37 @@ public final class AmpereModel {
       Issue parts = issue(w, c, sharing);
       double issued = together(at(ISSUED), parts.math, parts.reading, copying * parts.copying);
       steps.add(
-          together(at(SHARP), issued + at(BARRIER) / sharing, at(LATENCY) / (c.stages() - 1)));
-      ends.add((double) c.tileM() * c.tileN() / c.threads() * at(STORE) * sharing);
+          together(
+              at(SHARP),
+              issued + at(BARRIER) / sharing + waiting(w, c, sharing),
+              at(LATENCY) / (c.stages() - 1)));
+      ends.add((double) c.tileM() * c.tileN() / c.threads() * stored(w) * sharing);
     }
     return new TileTimes(
         steps, at(LATENCY), false, ends, at(L2_BYTES), at(DRAM_BYTES), 0, at(SHARP));
   }
 
+  /** Microseconds to store an element, two of a row at once if all rows begin alike. */
+  private double stored(GemmWorkload w) {
+    boolean odd = w.resultColumns() * w.result().bytes() % SECTOR != 0;
+    return at(STORE) * (odd ? at(ODD_ROWS) : 1);
+  }
+
+  /** Microseconds of a step in which a warp has no operands, and no other takes its turn. */
+  private double waiting(GemmWorkload w, AmpereConfig c, double sharing) {
+    int bytes = w.operands().bytes();
+    boolean across = c.acrossLeft(w.layout()) || c.acrossRight(w.layout());
+    double turns = Math.max(1, sharing * c.threads() / (LANES * SCHEDULERS));
+    double wait = at(OPERANDS) + (across && bytes != 2 ? at(COLLECTED) : 0);
+    return (double) c.tileK() * bytes / SECTOR * wait / turns;
+  }
+
   /** How much longer operands take to read that lie across K in words or bytes, one by one. */
   private double gathering(int bytes, boolean across) {
-    return across && bytes != 2 ? at(SHARED_BYTES) / (LANES * bytes) : 1;
+    if (!across || bytes == 2) {
+      return 1;
+    }
+    return bytes == 1 ? at(GATHERED_BYTES) : at(GATHERED_WORDS);
   }
 
   /** Microseconds that a block spends on writing and reading partial sums. */

@@ -13,6 +13,20 @@ enum AmpereNumber {
   /** The same of fewer bytes, which go through registers while products are under way. */
   SMALL_COPY,
 
+  /** How many times as long the latter take if vectors are shifted into place. */
+  SHIFTED,
+
+  /** How many times as long words, or bytes, take to read that lie across K, one by one. */
+  GATHERED_WORDS,
+  GATHERED_BYTES,
+
+  /**
+   * From asking shared memory for the operands of 32 bytes of K to multiplying them, which other
+   * warps of a scheduler hide, and what collecting words or bytes across K adds to it.
+   */
+  OPERANDS,
+  COLLECTED,
+
   /** How nearly what the same warps issue takes no longer than the longest of it. */
   ISSUED,
 
@@ -29,8 +43,16 @@ enum AmpereNumber {
   /** Bytes that all take from DRAM in a microsecond. */
   DRAM_BYTES,
 
-  /** To store an element from its register. */
+  /** How much of the shorter of steps and DRAM comes on top of the longer. */
+  BESIDE,
+
+  /** To start a kernel and to end it, and a block after another one. */
+  START,
+  NEXT,
+
+  /** To store an element from its register, and how many times as long it takes in odd rows. */
   STORE,
+  ODD_ROWS,
 
   /** To say that a part is written, and to see it. */
   COMBINING,
