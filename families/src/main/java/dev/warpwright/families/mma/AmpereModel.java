@@ -15,9 +15,7 @@ import static dev.warpwright.families.mma.AmpereNumber.ISSUED;
 import static dev.warpwright.families.mma.AmpereNumber.KEPT;
 import static dev.warpwright.families.mma.AmpereNumber.L2_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.LATENCY;
-import static dev.warpwright.families.mma.AmpereNumber.NEXT;
 import static dev.warpwright.families.mma.AmpereNumber.ODD_ROWS;
-import static dev.warpwright.families.mma.AmpereNumber.OPERANDS;
 import static dev.warpwright.families.mma.AmpereNumber.PER_CLOCK;
 import static dev.warpwright.families.mma.AmpereNumber.SHARED_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.SHARP;
@@ -94,7 +92,7 @@ public final class AmpereModel {
     double step =
         together(
             at(SHARP),
-            issued + at(BARRIER) / sharing + waiting(w, c, sharing),
+            issued + at(BARRIER) / sharing + collecting(w, c, sharing),
             l2,
             dram / steps,
             at(LATENCY) / (c.stages() - 1));
@@ -106,7 +104,6 @@ public final class AmpereModel {
             + at(LATENCY)
             + Math.max(steps * step, dram)
             + at(BESIDE) * Math.min(steps * step, dram)
-            + (waves - 1) * at(NEXT) / sharing
             + sums * stored(w) * sharing * waves
             + combining;
     return TileFeatures.of(
@@ -164,7 +161,7 @@ public final class AmpereModel {
       steps.add(
           together(
               at(SHARP),
-              issued + at(BARRIER) / sharing + waiting(w, c, sharing),
+              issued + at(BARRIER) / sharing + collecting(w, c, sharing),
               at(LATENCY) / (c.stages() - 1)));
       ends.add((double) c.tileM() * c.tileN() / c.threads() * stored(w) * sharing);
     }
@@ -178,13 +175,14 @@ public final class AmpereModel {
     return at(STORE) * (odd ? at(ODD_ROWS) : 1);
   }
 
-  /** Microseconds of a step in which a warp has no operands, and no other takes its turn. */
-  private double waiting(GemmWorkload w, AmpereConfig c, double sharing) {
+  /** Microseconds of a step in which a warp collects operands, and no other takes its turn. */
+  private double collecting(GemmWorkload w, AmpereConfig c, double sharing) {
     int bytes = w.operands().bytes();
-    boolean across = c.acrossLeft(w.layout()) || c.acrossRight(w.layout());
+    if (bytes == 2 || !c.acrossLeft(w.layout()) && !c.acrossRight(w.layout())) {
+      return 0;
+    }
     double turns = Math.max(1, sharing * c.threads() / (LANES * SCHEDULERS));
-    double wait = at(OPERANDS) + (across && bytes != 2 ? at(COLLECTED) : 0);
-    return (double) c.tileK() * bytes / SECTOR * wait / turns;
+    return (double) c.tileK() * bytes / SECTOR * at(COLLECTED) / turns;
   }
 
   /** How much longer operands take to read that lie across K in words or bytes, one by one. */

@@ -21,10 +21,9 @@ enum AmpereNumber {
   GATHERED_BYTES,
 
   /**
-   * From asking shared memory for the operands of 32 bytes of K to multiplying them, which other
-   * warps of a scheduler hide, and what collecting words or bytes across K adds to it.
+   * How much later operands of 32 bytes of K are there that are collected across K, which other
+   * warps of a scheduler hide.
    */
-  OPERANDS,
   COLLECTED,
 
   /** How nearly what the same warps issue takes no longer than the longest of it. */
@@ -46,9 +45,8 @@ enum AmpereNumber {
   /** How much of the shorter of steps and DRAM comes on top of the longer. */
   BESIDE,
 
-  /** To start a kernel and to end it, and a block after another one. */
+  /** To start a kernel and to end it. */
   START,
-  NEXT,
 
   /** To store an element from its register, and how many times as long it takes in odd rows. */
   STORE,

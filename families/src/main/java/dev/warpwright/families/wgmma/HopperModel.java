@@ -29,8 +29,10 @@ import static dev.warpwright.families.wgmma.HopperNumber.RESTART;
 import static dev.warpwright.families.wgmma.HopperNumber.ROW_STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
+import static dev.warpwright.families.wgmma.HopperNumber.SHIFTED;
 import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
 import static dev.warpwright.families.wgmma.HopperNumber.STAGE;
+import static dev.warpwright.families.wgmma.HopperNumber.START;
 import static dev.warpwright.families.wgmma.HopperNumber.STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
@@ -124,7 +126,8 @@ public final class HopperModel {
     double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
-        at(LATENCY)
+        at(START)
+            + at(LATENCY)
             + at(FAR)
             + (c.blocks() > 0 ? at(LOOKUP) : 0)
             + at(STAGE) * c.stages()
@@ -261,7 +264,7 @@ public final class HopperModel {
     ThreadCopies copies =
         ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP, c.vectors());
     if (copies.small() > 0) {
-      return copies.batches() * at(BATCH);
+      return copies.batches() * at(BATCH) * (c.vectors() ? at(SHIFTED) : 1);
     }
     double shared = c.minBlocks() * (HopperLimits.sharedBytes(w, c) + 1024.0) / 1024;
     double left = FIRST_LEVEL_KB - SHARED_KB[SHARED_KB.length - 1];

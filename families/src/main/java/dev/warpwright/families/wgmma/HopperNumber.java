@@ -59,6 +59,9 @@ enum HopperNumber {
    */
   RESTART,
 
+  /** To start a kernel and to end it, beside what is named here. */
+  START,
+
   /** To prepare the barriers of a stage. */
   STAGE,
 
@@ -101,6 +104,9 @@ enum HopperNumber {
   /** From such a copy to its bytes, and the same for a batch of copies through registers. */
   COPY_LATENCY,
   BATCH,
+
+  /** How many times as long a batch takes whose vectors are shifted into place. */
+  SHIFTED,
 
   /** How long a line that is copied occupies L1. */
   FIRST_LEVEL,

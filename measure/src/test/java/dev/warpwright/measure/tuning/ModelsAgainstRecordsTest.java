@@ -163,16 +163,16 @@ final class ModelsAgainstRecordsTest {
     assertThat(mean(workload -> workload.contains(type + " "))).isGreaterThan(least);
   }
 
+  /** Single threads' products have no tensor cores to wait for: more decides how fast they are. */
+  @Test
+  void chooseWellAmongThreads() {
+    assertThat(mean(workload -> workload.contains("a=f32 ") && !workload.contains("sums=")))
+        .isGreaterThan(0.9);
+  }
+
   @Test
   void neverChooseWhatIsHopeless() {
-    Choice worst =
-        CHOICES.stream()
-            .filter(
-                choice ->
-                    !choice.workload().contains("a=f32 c=f32 epilogue=none k=")
-                        || choice.workload().contains("sums=tf32"))
-            .min(Comparator.comparingDouble(Choice::ratio))
-            .orElseThrow();
+    Choice worst = CHOICES.stream().min(Comparator.comparingDouble(Choice::ratio)).orElseThrow();
     assertThat(worst.ratio()).as(line(worst)).isGreaterThan(0.5);
   }
 
