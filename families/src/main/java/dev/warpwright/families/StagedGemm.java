@@ -7,6 +7,7 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the families of matrix instructions have in common: tiles of the result, whose sums are
@@ -26,12 +27,16 @@ import java.util.List;
  * }
  * }</pre>
  *
+ * <p>An operand may go on from shared memory to registers, where its rows are along K whatever they
+ * are in memory: {@code A_held[i, k] <- A_shared[k, i]; acc += A_held * B_shared}.
+ *
  * @param sums the block of the products
  * @param init the block that makes the sums zero
  * @param result the block that computes the result's tile
  * @param store the block that stores it
  * @param a the block that copies a tile of A
  * @param b the block that copies a tile of B
+ * @param held the block that brings a tile of one of them to registers, if one goes there
  * @param rows the loop over rows of tiles, those of several products after each other
  * @param columns the loop over columns of tiles
  */
@@ -42,6 +47,7 @@ public record StagedGemm(
     BlockRef store,
     BlockRef a,
     BlockRef b,
+    @Nullable BlockRef held,
     LoopRef rows,
     LoopRef columns) {
 
@@ -62,7 +68,17 @@ public record StagedGemm(
   public static StagedGemm of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     int columns = Math.toIntExact(workload.epilogue().columns(tileN));
-    return of(s, Names.GEMM, workload.batch().isMany(), tileM, columns, tileK, stages);
+    return of(s, Names.GEMM, workload.batch().isMany(), null, tileM, columns, tileK, stages);
+  }
+
+  /**
+   * Tiles a product of which one operand goes on to registers.
+   *
+   * @param held that operand's name, whose rows are along M or N in memory
+   */
+  public static StagedGemm holding(
+      Schedule s, String held, int tileM, int tileN, int tileK, int stages) {
+    return of(s, Names.GEMM, false, held, tileM, tileN, tileK, stages);
   }
 
   /**
@@ -75,16 +91,24 @@ public record StagedGemm(
    */
   public static StagedGemm of(
       Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
-    return of(s, names, false, tileM, tileN, tileK, stages);
+    return of(s, names, false, null, tileM, tileN, tileK, stages);
   }
 
   /**
    * Tiles a product, or many of the same shape.
    *
+   * @param held the operand that goes on to registers, or null
    * @param tileN columns of a tile of the result
    */
   private static StagedGemm of(
-      Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
+      Schedule s,
+      Names names,
+      boolean many,
+      @Nullable String held,
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages) {
     BlockRef sums = s.block(names.sums());
     BlockRef result = s.block(names.result());
     BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
@@ -99,23 +123,40 @@ public record StagedGemm(
     s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.computeAt(a, k.outer());
-    s.computeAt(b, k.outer());
+    BlockRef registers = null;
+    if (held == null) {
+      s.computeAt(a, k.outer());
+      s.computeAt(b, k.outer());
+    } else {
+      boolean first = held.equals(names.a());
+      registers = s.cacheRead(s.buffer(held + "_shared"), Scope.LOCAL, sums);
+      s.transformLayout(s.buffer(registers.name()), 1, 0);
+      // Both tiles are copied before one is read.
+      s.computeAt(first ? b : a, k.outer());
+      s.computeAt(registers, k.outer());
+      s.computeAt(first ? a : b, k.outer());
+    }
     s.setScope(s.buffer(names.sums()), Scope.FRAGMENT);
     s.compactAll();
+    if (registers != null) {
+      s.setScope(s.buffer(registers.name()), Scope.FRAGMENT);
+    }
     if (many) {
       s.squeeze();
     }
     BlockRef init = s.decomposeReduction(sums, k.outer());
     s.pipeline(k.outer(), stages);
     LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    return new StagedGemm(sums, init, result, store, a, b, rows, n.outer());
+    return new StagedGemm(sums, init, result, store, a, b, registers, rows, n.outer());
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */
   public void tensorize(Schedule s, Attrs product) {
     for (BlockRef block : List.of(init, a, b)) {
       s.tensorize(block, Attrs.NONE);
+    }
+    if (held != null) {
+      s.tensorize(held, Attrs.NONE);
     }
     s.tensorize(sums, product);
     s.tensorize(result, Attrs.NONE);

@@ -90,6 +90,17 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(4096, 4096, 4096, DType.F32).with(Precision.TF32),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32))),
         set(
+            "tf32, A through registers",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TT).with(Precision.TF32),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32))),
+        set(
+            "tf32, B through registers",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.NN).with(Precision.TF32),
+                new HopperConfig(160, 192, 32, 4, 3, 1, 1, ORDER, 132, 1, true)
+                    .withDivision(new WorkDivision.Stream(0)))),
+        set(
             "8-bit floats",
             HopperGemm.schedule(
                 GemmWorkload.nt(4096, 4096, 4096, DType.F8E4M3),

@@ -41,9 +41,9 @@ import java.util.List;
  * tile bounded by products, by what warps read from shared memory for them, and by copies, all of
  * which the same warps issue; by L2, DRAM and latency.
  *
- * <p>Times are in microseconds, fitted to 235 measurements on an H200 of products whose rows no TMA
- * copy takes (docs/benchmarks, 2026-11-22, tuning): other devices are told apart by their rate of
- * products only.
+ * <p>Times are in microseconds, fitted to 1400 measurements on an H200 of products whose rows no
+ * TMA copy takes, or whose operands lie across K, and of random shapes (docs/benchmarks,
+ * 2026-11-26, threads): other devices are told apart by their rate of products only.
  */
 public final class AmpereModel {
   private static final int LANES = 32;

@@ -21,6 +21,10 @@ import java.util.Locale;
 /**
  * Products for Hopper: TMA copies into a ring of stages, warpgroup products, roles, clusters with
  * multicast, persistent blocks, results through shared memory while the next tile begins.
+ *
+ * <p>Instructions take operands of 32 bits from shared memory with K along their rows only. Where
+ * one of them lies across K, it is the one that instructions may take from registers, and goes
+ * there from shared memory word by word; the other one has to be along K.
  */
 public final class HopperGemm {
   private HopperGemm() {}
@@ -64,7 +68,16 @@ public final class HopperGemm {
   private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule s = new Schedule(func);
     StagedGemm product =
-        StagedGemm.of(s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+        HopperLimits.isHeld(workload)
+            ? StagedGemm.holding(
+                s,
+                config.swapAb() ? StagedGemm.Names.GEMM.b() : StagedGemm.Names.GEMM.a(),
+                config.tileM(),
+                config.tileN(),
+                config.tileK(),
+                config.stages())
+            : StagedGemm.of(
+                s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     s.roles(1, config.consumers());
     share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
@@ -126,7 +139,7 @@ public final class HopperGemm {
         32 / workload.operands().bytes(),
         sums == DType.I32 ? "s32" : sums.text(),
         HopperLimits.instructionType(workload),
-        alongRows ? ".ta" : "",
+        HopperLimits.isHeld(workload) ? ".ra" : alongRows ? ".ta" : "",
         alongColumns ? ".tb" : "");
   }
 }

@@ -45,6 +45,12 @@ public final class HopperLimits {
           productRows,
           config.consumers());
     }
+    if (isHeld(workload)) {
+      String held = heldProblem(workload, config, productRows);
+      if (held != null) {
+        return held;
+      }
+    }
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
       return productColumns + " columns of a wgmma; 8 to 256 in steps of 8 are possible";
     }
@@ -145,11 +151,38 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
-    if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
+    if (bytes != 2 && layout != GemmWorkload.Layout.NT && !isHeld(workload)) {
       return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
     }
     // Threads copy dense matrices only.
     return workload.isStrided() ? alignmentProblem(workload) : null;
+  }
+
+  /**
+   * Whether the operand that lies across K goes through registers: tf32 in NN, where it is B, and
+   * in TT, where it is A.
+   */
+  static boolean isHeld(GemmWorkload workload) {
+    return workload.precision() == Precision.TF32
+        && (workload.layout() == GemmWorkload.Layout.NN
+            || workload.layout() == GemmWorkload.Layout.TT)
+        && !workload.batch().isMany()
+        && !workload.epilogue().glu()
+        && alignmentProblem(workload) == null;
+  }
+
+  /** Rows of a product of whose operands one is in registers: each warpgroup has 64. */
+  private static @Nullable String heldProblem(
+      GemmWorkload workload, HopperConfig config, int productRows) {
+    boolean rows = workload.layout() == GemmWorkload.Layout.NN;
+    if (config.swapAb() != rows) {
+      return "layout "
+          + workload.layout()
+          + " of tf32: the operand that lies across K has to be the one in registers";
+    }
+    return productRows == WARPGROUP_ROWS * config.consumers()
+        ? null
+        : productRows + " rows of a tile in registers; each warpgroup holds 64";
   }
 
   /** The type in an instruction's name; null if there is none. */

@@ -8,6 +8,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.CLOCK;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_LATENCY;
+import static dev.warpwright.families.wgmma.HopperNumber.COLLECT;
 import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
@@ -115,7 +116,7 @@ public final class HopperModel {
     double step =
         together(
             at(SHARP),
-            math + unmasked,
+            Math.max(math, collected(w, c, math / sharing)) + unmasked,
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
@@ -143,6 +144,18 @@ public final class HopperModel {
         new TileFeatures.Step(combining, math, l2, dram, 0),
         (double) HopperLimits.accumulatorRegisters(w, c),
         predicted);
+  }
+
+  /**
+   * Microseconds of a warpgroup's step if one operand goes to its registers first, while others
+   * multiply.
+   *
+   * @param math of a step of all warpgroups of a block
+   */
+  private double collected(GemmWorkload w, HopperConfig c, double math) {
+    return HopperLimits.isHeld(w)
+        ? math / c.consumers() + at(COLLECT) * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES
+        : 0;
   }
 
   private double unmasked(HopperConfig c) {
@@ -177,7 +190,7 @@ public final class HopperModel {
       steps.add(
           together(
               at(SHARP),
-              math * sharing + unmasked(c),
+              Math.max(math * sharing, collected(w, c, math)) + unmasked(c),
               taken * sharing,
               cycle,
               copying(w, c, sharing)));

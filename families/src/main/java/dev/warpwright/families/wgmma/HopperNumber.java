@@ -11,6 +11,9 @@ enum HopperNumber {
   /** Bytes of shared memory that the operands of instructions are read from in a clock. */
   SHARED_BYTES,
 
+  /** What a warpgroup needs to bring 32 bytes of K of its rows to registers, word by word. */
+  COLLECT,
+
   /** Operations in a microsecond on 16 bits for which an SM's share of power lasts. */
   POWERED,
 

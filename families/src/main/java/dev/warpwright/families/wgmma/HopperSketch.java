@@ -27,10 +27,14 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       new KernelFamily(
           (workload, target) ->
               takes(workload, target)
-                  && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload)),
+                  && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload))
+                  && !HopperLimits.isHeld(workload),
           HopperSketch::new);
 
-  /** The same for rows that no TMA copy takes: threads copy. */
+  /**
+   * The same where others may be faster: for rows that no TMA copy takes, which threads copy, and
+   * for operands that go to registers word by word.
+   */
   public static final KernelFamily COPYING =
       new KernelFamily(
           (workload, target) ->
@@ -127,9 +131,14 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             ? each
             : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
     boolean divided = !(c.division() instanceof WorkDivision.Whole);
+    // Four of each product of 32 bytes of K.
+    int held = HopperLimits.isHeld(workload) ? c.tileK() * workload.operands().bytes() / 32 * 4 : 0;
     int others =
-        divided ? DIVIDED_REGISTERS : c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS;
-    if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
+        held
+            + (divided
+                ? DIVIDED_REGISTERS
+                : c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS);
+    if (instruction + held + OTHER_REGISTERS > each || sums + others > consumer) {
       throw new Rejected(
           "registers",
           sums
@@ -155,7 +164,11 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected HopperConfig config(Decisions d) {
-    boolean swapAb = workload.m() <= MANY_ROWS && d.choose("swapped");
+    boolean held = HopperLimits.isHeld(workload);
+    boolean swapAb =
+        held
+            ? workload.layout() == GemmWorkload.Layout.NN
+            : workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
@@ -163,10 +176,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       // The product's rows are columns of the result.
       columns = number(d, "tileM", heights);
       rows = number(d, "tileN", 64, 128, 192, 256);
-      consumers = consumers(d, rows);
+      consumers = held ? rows / 64 : consumers(d, rows);
     } else {
       rows = number(d, "tileM", 64, 128, 192, 256);
-      consumers = consumers(d, rows);
+      consumers = held ? rows / 64 : consumers(d, rows);
       columns = number(d, "tileN", widths);
     }
     int tileM = swapAb ? columns : rows;

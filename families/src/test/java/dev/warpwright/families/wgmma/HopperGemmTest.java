@@ -269,6 +269,45 @@ class HopperGemmTest {
         workload + " " + config, workload, config);
   }
 
+  /** tf32 whose one operand lies across K: it goes through registers. */
+  static Stream<ArgumentSet> held() {
+    HopperConfig two = new HopperConfig(128, 48, 32, 3, 2, 1, 1, ROW, 0, 1, false);
+    HopperConfig swapped = new HopperConfig(48, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true);
+    return Stream.of(
+        set(tf32(200, 104, 132, Layout.TT), two),
+        set(tf32(136, 88, 72, Layout.TT), two.withTileK(64).fromRegisters()),
+        set(tf32(136, 77, 44, Layout.TT), two.withTileK(16)),
+        set(tf32(200, 200, 136, Layout.TT), HopperConfig.pairs(64, 56, 3, 1, 2).withTileK(32)),
+        set(tf32(100, 200, 132, Layout.NN), swapped),
+        set(tf32(77, 136, 204, Layout.NN), swapped.withDivision(new WorkDivision.Parts(2))),
+        set(
+            tf32(264, 136, 44, Layout.NN),
+            new HopperConfig(256, 64, 32, 2, 1, 1, 1, ROW, 0, 1, true)),
+        set(
+            tf32(200, 264, 72, Layout.NN),
+            new HopperConfig(64, 192, 32, 3, 3, 2, 1, new BlockOrder.Grouped(2), 4, 1, true)),
+        set(
+            tf32(130, 200, 136, Layout.NN),
+            new HopperConfig(56, 64, 64, 3, 1, 1, 2, ROW, 4, 1, true)
+                .withDivision(new WorkDivision.Stream(0))),
+        set(
+            new GemmWorkload(100, 72, 64, Precision.TF32, DType.F32, Layout.NN, ALL),
+            new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true)),
+        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two));
+  }
+
+  private static GemmWorkload tf32(long m, long n, long k, Layout layout) {
+    return GemmWorkload.of(m, n, k, DType.F32, layout).with(Precision.TF32);
+  }
+
+  @ParameterizedTest
+  @MethodSource("held")
+  void operandsAcrossKGoThroughRegisters(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    assertThat(gemm.kernel().toString()).contains(".f32.tf32.ra");
+    Simulated.assertSame(gemm);
+  }
+
   @Test
   void sumsOfPairsWaitForTheOtherBlock() {
     ScheduledGemm gemm =

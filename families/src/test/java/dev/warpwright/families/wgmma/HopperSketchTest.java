@@ -23,16 +23,20 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 final class HopperSketchTest {
   @ParameterizedTest
@@ -167,7 +171,9 @@ final class HopperSketchTest {
             GemmWorkload.nt(4095, 4097, 4099, DType.F8E5M2),
             GemmWorkload.nt(127, 129, 131, DType.BF16),
             GemmWorkload.nt(4095, 4097, 4099, DType.BF16),
-            GemmWorkload.nt(1000, 2000, 3000, DType.BF16))) {
+            GemmWorkload.nt(1000, 2000, 3000, DType.BF16),
+            GemmWorkload.of(1001, 2000, 3000, DType.F32, Layout.NN).with(Precision.TF32),
+            GemmWorkload.of(3000, 200, 5000, DType.F32, Layout.TT).with(Precision.TF32))) {
       Candidate untuned = TunedGemm.untuned(GemmSpace.of(workload, GpuTarget.SM_90A, 132));
       String name = "m" + workload.m() + workload.operands().text();
       choices.put(name, untuned);
@@ -188,6 +194,25 @@ final class HopperSketchTest {
   void roundedSingles() {
     randomPointsBecomeKernels(
         GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Precision.TF32), GpuTarget.SM_90A);
+  }
+
+  /** Both instructions are tried: neither was measured beside the other. */
+  @ParameterizedTest
+  @EnumSource(
+      value = Layout.class,
+      names = {"NN", "TT"})
+  void roundedSinglesAcrossK(Layout layout) {
+    GemmWorkload workload =
+        GemmWorkload.of(1000, 2000, 3000, DType.F32, layout).with(Precision.TF32);
+    Space space = GemmSpace.of(workload, GpuTarget.SM_90A, 132);
+    Set<String> sketches = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(1);
+    for (int i = 0; i < 200; i++) {
+      sketches.add(String.valueOf(space.sample(random).point().option(Space.SKETCH)));
+    }
+    assertThat(sketches).containsExactly("mma", "wgmma");
+    assertThat(TunedGemm.untuned(space).point().option(Space.SKETCH)).isEqualTo("wgmma");
+    randomPointsBecomeKernels(workload, GpuTarget.SM_90A);
   }
 
   @ParameterizedTest

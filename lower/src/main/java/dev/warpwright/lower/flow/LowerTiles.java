@@ -266,7 +266,7 @@ final class LowerTiles {
         new RoleCode.Team(
             role.instances(), groups, instance, groups == 1 ? number : thread, number, registers);
     RoleCode code = new RoleCode(role.body(), team, rings, cluster, func);
-    Stmt body = code.lowered(role.body());
+    Stmt body = inRings(code.lowered(role.body()));
     shared.addAll(code.shared());
     params.addAll(code.params());
     return new Stmt.Let(instance, group, new Stmt.Let(number, inGroup, body));
@@ -276,17 +276,25 @@ final class LowerTiles {
     return inRings(body, rings);
   }
 
-  /** Addresses in rings count the panels. */
+  /** Addresses in rings, and elements that threads read there, count the panels. */
   static Stmt inRings(Stmt body, Map<Buffer, OperandRing> rings) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
-        if (e instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
-            && rings.get(buffer) instanceof OperandRing ring) {
-          List<Expr> at = exprs(indices);
-          return new Expr.AddressOf(ring.ring(), ring.indices(at.get(0), at.get(1), at.get(2)));
-        }
-        return super.expr(e);
+        return switch (e) {
+          case Expr.AddressOf(Buffer buffer, List<Expr> indices)
+              when rings.get(buffer) instanceof OperandRing ring ->
+              new Expr.AddressOf(ring.ring(), place(ring, indices));
+          case Expr.Load(Buffer buffer, List<Expr> indices)
+              when rings.get(buffer) instanceof OperandRing ring ->
+              new Expr.Load(ring.ring(), place(ring, indices));
+          default -> super.expr(e);
+        };
+      }
+
+      private List<Expr> place(OperandRing ring, List<Expr> indices) {
+        List<Expr> at = exprs(indices);
+        return ring.indices(at.get(0), at.get(1), at.get(2));
       }
     }.stmt(body);
   }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * persistent t in tiles {            work: one loop, or loops bound to block indices
  *   tile.fill acc = 0                fills
  *   pipeline k in steps {            loop
- *     tile.copy As <- A              loads
+ *     tile.copy As <- A              loads; an operand may go on to a fragment
  *     tile.mma acc += As * Bs^T      products
  *   }
  *   tile.map Cs <- f(acc)            epilogue
@@ -62,9 +62,12 @@ public record PipelinedProgram(
     return new Parser().parse(program.body());
   }
 
-  /** The fragments among the allocations. */
+  /** The fragments among the allocations, but for operands of products. */
   public List<Buffer> fragments() {
-    return allocations.stream().filter(b -> b.scope() == Scope.FRAGMENT).toList();
+    return allocations.stream()
+        .filter(b -> b.scope() == Scope.FRAGMENT)
+        .filter(b -> products.stream().noneMatch(mma -> mma.a().buffer() == b))
+        .toList();
   }
 
   /** The statement that fills a fragment before the loop, or null. */
@@ -156,10 +159,15 @@ public record PipelinedProgram(
         loads.add(copy);
       } else if (s instanceof Stmt.TileMma mma) {
         products.add(mma);
-      } else {
+      } else if (!(s instanceof Stmt.TileMap map) || !products.isEmpty() || !isOperand(map)) {
         throw new LoweringException(
-            "pipelined loop " + f.var() + " holds more than copies, then GEMMs");
+            "pipelined loop " + f.var() + " holds more than copies, operands, then GEMMs");
       }
+    }
+
+    /** Whether what a map makes stays in registers. */
+    private static boolean isOperand(Stmt.TileMap map) {
+      return map.stores().stream().allMatch(store -> store.buffer().scope() == Scope.FRAGMENT);
     }
 
     private static Stmt epilogue(Stmt s) {
