@@ -225,6 +225,14 @@ final class TensorCoreSamples {
         GemmWorkload.nt(136, 120, 44, DType.F32).with(Precision.TF32),
         HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
     warpgroups(
+        "wgmma-tf32-tt",
+        GemmWorkload.of(136, 120, 108, DType.F32, Layout.TT).with(Precision.TF32),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
+    warpgroups(
+        "wgmma-tf32-nn",
+        GemmWorkload.of(100, 136, 108, DType.F32, Layout.NN).with(Precision.TF32),
+        new HopperConfig(40, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true));
+    warpgroups(
         "wgmma-e4m3",
         GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
         HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
