@@ -6,7 +6,9 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,8 +79,8 @@ public record StagedGemm(
    * @param held that operand's name, whose rows are along M or N in memory
    */
   public static StagedGemm holding(
-      Schedule s, String held, int tileM, int tileN, int tileK, int stages) {
-    return of(s, Names.GEMM, false, held, tileM, tileN, tileK, stages);
+      Schedule s, GemmWorkload workload, String held, int tileM, int tileN, int tileK, int stages) {
+    return of(s, Names.GEMM, workload.batch().isMany(), held, tileM, tileN, tileK, stages);
   }
 
   /**
@@ -130,7 +132,10 @@ public record StagedGemm(
     } else {
       boolean first = held.equals(names.a());
       registers = s.cacheRead(s.buffer(held + "_shared"), Scope.LOCAL, sums);
-      s.transformLayout(s.buffer(registers.name()), 1, 0);
+      int planes = s.loops(registers).size() - 2;
+      List<Integer> order = new ArrayList<>(List.of(planes + 1, planes));
+      IntStream.range(0, planes).forEach(plane -> order.add(plane, plane));
+      s.transformLayout(s.buffer(registers.name()), order);
       // Both tiles are copied before one is read.
       s.computeAt(first ? b : a, k.outer());
       s.computeAt(registers, k.outer());
@@ -138,11 +143,11 @@ public record StagedGemm(
     }
     s.setScope(s.buffer(names.sums()), Scope.FRAGMENT);
     s.compactAll();
-    if (registers != null) {
-      s.setScope(s.buffer(registers.name()), Scope.FRAGMENT);
-    }
     if (many) {
       s.squeeze();
+    }
+    if (registers != null) {
+      s.setScope(s.buffer(registers.name()), Scope.FRAGMENT);
     }
     BlockRef init = s.decomposeReduction(sums, k.outer());
     s.pipeline(k.outer(), stages);

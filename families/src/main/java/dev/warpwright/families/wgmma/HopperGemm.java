@@ -71,6 +71,7 @@ public final class HopperGemm {
         HopperLimits.isHeld(workload)
             ? StagedGemm.holding(
                 s,
+                workload,
                 config.swapAb() ? StagedGemm.Names.GEMM.b() : StagedGemm.Names.GEMM.a(),
                 config.tileM(),
                 config.tileN(),

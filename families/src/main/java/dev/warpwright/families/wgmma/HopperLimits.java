@@ -166,7 +166,6 @@ public final class HopperLimits {
     return workload.precision() == Precision.TF32
         && (workload.layout() == GemmWorkload.Layout.NN
             || workload.layout() == GemmWorkload.Layout.TT)
-        && !workload.batch().isMany()
         && !workload.epilogue().glu()
         && alignmentProblem(workload) == null;
   }

@@ -293,6 +293,14 @@ class HopperGemmTest {
         set(
             new GemmWorkload(100, 72, 64, Precision.TF32, DType.F32, Layout.NN, ALL),
             new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true)),
+        set(
+            tf32(76, 72, 44, Layout.NN).times(Batch.of(3)),
+            new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 4, 1, true)),
+        set(
+            tf32(76, 72, 44, Layout.NN).times(new Batch(2, false, true)),
+            new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 0, 1, true)),
+        set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two),
+        set(tf32(132, 72, 44, Layout.TT).times(new Batch(2, true, false)), two),
         set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two));
   }
 
