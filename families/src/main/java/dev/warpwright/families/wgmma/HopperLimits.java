@@ -159,8 +159,8 @@ public final class HopperLimits {
   }
 
   /**
-   * Whether the operand that lies across K goes through registers: tf32 in NN, where it is B, and
-   * in TT, where it is A.
+   * Whether the MN-major operand goes through registers: tf32 in NN, where it is B, and in TT,
+   * where it is A.
    */
   static boolean isHeld(GemmWorkload workload) {
     return workload.precision() == Precision.TF32
@@ -177,7 +177,7 @@ public final class HopperLimits {
     if (config.swapAb() != rows) {
       return "layout "
           + workload.layout()
-          + " of tf32: the operand that lies across K has to be the one in registers";
+          + " of tf32: the MN-major operand has to be the one in registers";
     }
     return productRows == WARPGROUP_ROWS * config.consumers()
         ? null
