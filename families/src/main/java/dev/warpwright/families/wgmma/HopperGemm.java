@@ -22,9 +22,9 @@ import java.util.Locale;
  * Products for Hopper: TMA copies into a ring of stages, warpgroup products, roles, clusters with
  * multicast, persistent blocks, results through shared memory while the next tile begins.
  *
- * <p>Instructions take operands of 32 bits from shared memory with K along their rows only. Where
- * one of them lies across K, it is the one that instructions may take from registers, and goes
- * there from shared memory word by word; the other one has to be along K.
+ * <p>Instructions take operands of 32 bits from shared memory only if they are K-major. An operand
+ * that is MN-major is the one that instructions may take from registers: it goes there from shared
+ * memory word by word. The other one has to be K-major.
  */
 public final class HopperGemm {
   private HopperGemm() {}

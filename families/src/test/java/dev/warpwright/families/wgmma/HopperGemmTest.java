@@ -269,7 +269,7 @@ class HopperGemmTest {
         workload + " " + config, workload, config);
   }
 
-  /** tf32 whose one operand lies across K: it goes through registers. */
+  /** tf32 of which one operand is MN-major: it goes through registers. */
   static Stream<ArgumentSet> held() {
     HopperConfig two = new HopperConfig(128, 48, 32, 3, 2, 1, 1, ROW, 0, 1, false);
     HopperConfig swapped = new HopperConfig(48, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true);
@@ -310,7 +310,7 @@ class HopperGemmTest {
 
   @ParameterizedTest
   @MethodSource("held")
-  void operandsAcrossKGoThroughRegisters(GemmWorkload workload, HopperConfig config) {
+  void mnMajorOperandsGoThroughRegisters(GemmWorkload workload, HopperConfig config) {
     ScheduledGemm gemm = HopperGemm.schedule(workload, config);
     assertThat(gemm.kernel().toString()).contains(".f32.tf32.ra");
     Simulated.assertSame(gemm);

@@ -201,7 +201,7 @@ final class HopperSketchTest {
   @EnumSource(
       value = Layout.class,
       names = {"NN", "TT"})
-  void roundedSinglesAcrossK(Layout layout) {
+  void roundedSinglesOfWhichOneOperandIsMnMajor(Layout layout) {
     GemmWorkload workload =
         GemmWorkload.of(1000, 2000, 3000, DType.F32, layout).with(Precision.TF32);
     Space space = GemmSpace.of(workload, GpuTarget.SM_90A, 132);
