@@ -46,6 +46,19 @@ final class RightPageTest extends PageTest {
     page.waitForTimeout(200);
   }
 
+  @Test
+  @VisitsFirst
+  void theDeviceIsNamedHoweverLateItsNameComes() {
+    visit(WIDE, "");
+    List<Route> late = holding("**/api/devices?*", "devices");
+    visit(WIDE, "");
+    Locator orders = page.getByLabel("Ready-made orders");
+    orders.getByText("108 tiles run at a time, and what they share is loaded once").waitFor();
+    letGo(late, "**/api/devices?*");
+    late.forEach(Route::resume);
+    orders.getByText("108 tiles run at a time on the SMs of A100 SXM 80 GB").waitFor();
+  }
+
   private Locator named(String label) {
     return page.locator("[data-name='" + label + "']:visible").first();
   }

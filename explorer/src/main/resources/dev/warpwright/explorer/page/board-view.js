@@ -241,6 +241,7 @@ export function boardView() {
     replace(f.gpu, el('option', {value: ''}, 'none'), devices.map(d => el('option', {value: d.id}, d.name)));
     f.gpu.value = chosen;
     showProblem(active.problem);
+    rank.load(active.problem);
   });
   return {
     element,

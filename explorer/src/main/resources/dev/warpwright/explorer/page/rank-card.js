@@ -148,9 +148,9 @@ export function rankCard(board, device) {
 
   return {
     element,
-    /** Another problem is on the board. */
+    /** Another problem is on the board, or the name of its device is known. */
     load: p => {
-      const key = JSON.stringify(p);
+      const key = JSON.stringify([p, device()]);
       if (key === shown) return;
       shown = key;
       replace(winners);
