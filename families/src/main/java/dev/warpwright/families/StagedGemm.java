@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>An operand may go on from shared memory to registers, where its rows are along K whatever they
- * are in memory: {@code A_held[i, k] <- A_shared[k, i]; acc += A_held * B_shared}.
+ * <p>An MN-major operand may go on from shared memory to registers, where it is K-major: {@code
+ * A_held[i, k] <- A_shared[k, i]; acc += A_held * B_shared}.
  *
  * @param sums the block of the products
  * @param init the block that makes the sums zero
@@ -76,7 +76,7 @@ public record StagedGemm(
   /**
    * Tiles a product of which one operand goes on to registers.
    *
-   * @param held that operand's name, whose rows are along M or N in memory
+   * @param held the name of that operand, which is MN-major in memory
    */
   public static StagedGemm holding(
       Schedule s, GemmWorkload workload, String held, int tileM, int tileN, int tileK, int stages) {

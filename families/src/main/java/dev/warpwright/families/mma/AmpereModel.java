@@ -42,7 +42,7 @@ import java.util.List;
  * which the same warps issue; by L2, DRAM and latency.
  *
  * <p>Times are in microseconds, fitted to 1400 measurements on an H200 of products whose rows no
- * TMA copy takes, or whose operands lie across K, and of random shapes (docs/benchmarks,
+ * TMA copy takes, or whose operands are MN-major, and of random shapes (docs/benchmarks,
  * 2026-11-26, threads): other devices are told apart by their rate of products only.
  */
 public final class AmpereModel {

@@ -16,13 +16,13 @@ enum AmpereNumber {
   /** How many times as long the latter take if vectors are shifted into place. */
   SHIFTED,
 
-  /** How many times as long words, or bytes, take to read that lie across K, one by one. */
+  /** How many times as long MN-major words, or bytes, take to read, one by one. */
   GATHERED_WORDS,
   GATHERED_BYTES,
 
   /**
-   * How much later operands of 32 bytes of K are there that are collected across K, which other
-   * warps of a scheduler hide.
+   * How much later MN-major operands of 32 bytes of K are there, word by word, which other warps of
+   * a scheduler hide.
    */
   COLLECTED,
 

@@ -11,19 +11,19 @@ import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
 import static dev.warpwright.families.simt.SimtNumber.FETCH;
 import static dev.warpwright.families.simt.SimtNumber.FETCHED_CODE;
 import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
-import static dev.warpwright.families.simt.SimtNumber.HALF_SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.KEPT_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.L2_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.LATENCY;
 import static dev.warpwright.families.simt.SimtNumber.LAUNCH;
 import static dev.warpwright.families.simt.SimtNumber.MHZ;
 import static dev.warpwright.families.simt.SimtNumber.MIXED;
+import static dev.warpwright.families.simt.SimtNumber.ONE_SECTOR;
 import static dev.warpwright.families.simt.SimtNumber.PART;
 import static dev.warpwright.families.simt.SimtNumber.READ;
 import static dev.warpwright.families.simt.SimtNumber.READ_BOTH;
 import static dev.warpwright.families.simt.SimtNumber.READ_ONE;
-import static dev.warpwright.families.simt.SimtNumber.SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
+import static dev.warpwright.families.simt.SimtNumber.TWO_SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.WAITED;
 import static dev.warpwright.families.simt.SimtNumber.WRITE;
 
@@ -253,9 +253,9 @@ public final class SimtModel {
   /** How much longer memory takes for what is read in such runs, a step of K at a time. */
   private double sectors(int run) {
     if (run <= SECTOR) {
-      return at(HALF_SECTORS);
+      return at(ONE_SECTOR);
     }
-    return run <= 2 * SECTOR ? at(SECTORS) : 1;
+    return run <= 2 * SECTOR ? at(TWO_SECTORS) : 1;
   }
 
   private static double log(double x) {

@@ -57,8 +57,8 @@ enum SimtNumber {
   FETCH,
 
   /** What reading only one, or two, of the sectors of a line at a time costs memory. */
-  HALF_SECTORS,
-  SECTORS,
+  ONE_SECTOR,
+  TWO_SECTORS,
 
   /** Clocks for the last block of a tile to add one vector of each thread of another part. */
   PART,

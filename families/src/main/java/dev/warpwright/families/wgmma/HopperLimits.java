@@ -2,6 +2,7 @@ package dev.warpwright.families.wgmma;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 public final class HopperLimits {
   private static final int WARPGROUP_ROWS = 64;
   private static final int MAX_SUMS = 208;
+
+  /** Bytes of K that an instruction multiplies. */
+  private static final int STEP_BYTES = 32;
 
   /** Blocks of a grid along its second dimension. */
   private static final int MAX_GRID = 65_535;
@@ -168,6 +172,15 @@ public final class HopperLimits {
             || workload.layout() == GemmWorkload.Layout.TT)
         && !workload.epilogue().glu()
         && alignmentProblem(workload) == null;
+  }
+
+  /**
+   * Registers of a consumer thread that hold a step of the operand in registers, if there is one.
+   */
+  static int heldRegisters(GemmWorkload workload, int tileK) {
+    return isHeld(workload)
+        ? tileK * workload.operands().bytes() / STEP_BYTES * WgmmaGemm.A_REGISTERS
+        : 0;
   }
 
   /** Rows of a product of whose operands one is in registers: each warpgroup has 64. */

@@ -14,6 +14,7 @@ import dev.warpwright.space.Features;
 import dev.warpwright.space.Rejected;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
@@ -131,8 +132,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             ? each
             : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
     boolean divided = !(c.division() instanceof WorkDivision.Whole);
-    // Four of each product of 32 bytes of K.
-    int held = HopperLimits.isHeld(workload) ? c.tileK() * workload.operands().bytes() / 32 * 4 : 0;
+    int held = HopperLimits.heldRegisters(workload, c.tileK());
     int others =
         held
             + (divided
@@ -164,9 +164,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected HopperConfig config(Decisions d) {
-    boolean held = HopperLimits.isHeld(workload);
     boolean swapAb =
-        held
+        HopperLimits.isHeld(workload)
             ? workload.layout() == GemmWorkload.Layout.NN
             : workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
@@ -176,10 +175,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       // The product's rows are columns of the result.
       columns = number(d, "tileM", heights);
       rows = number(d, "tileN", 64, 128, 192, 256);
-      consumers = held ? rows / 64 : consumers(d, rows);
+      consumers = consumers(d, rows);
     } else {
       rows = number(d, "tileM", 64, 128, 192, 256);
-      consumers = held ? rows / 64 : consumers(d, rows);
+      consumers = consumers(d, rows);
       columns = number(d, "tileN", widths);
     }
     int tileM = swapAb ? columns : rows;
@@ -259,7 +258,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     return cluster[0] * cluster[1];
   }
 
-  private static int consumers(Decisions d, int rows) {
+  private int consumers(Decisions d, int rows) {
+    if (HopperLimits.isHeld(workload)) {
+      return rows / WgmmaGemm.ROWS;
+    }
     return Math.toIntExact(
         switch (rows) {
           case 64 -> 1;
