@@ -57,6 +57,7 @@ final class RightPageTest extends PageTest {
     letGo(late, "**/api/devices?*");
     late.forEach(Route::resume);
     orders.getByText("108 tiles run at a time on the SMs of A100 SXM 80 GB").waitFor();
+    assertThat(orders.textContent()).doesNotContain("108 tiles run at a time, and");
   }
 
   private Locator named(String label) {
