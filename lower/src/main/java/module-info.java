@@ -6,6 +6,8 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.threads;
 
+  exports dev.warpwright.lower.copy to
+      dev.warpwright.families;
   exports dev.warpwright.lower.flow;
   exports dev.warpwright.lower.tile to
       dev.warpwright.cli,

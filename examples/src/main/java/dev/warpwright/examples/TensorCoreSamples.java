@@ -227,11 +227,15 @@ final class TensorCoreSamples {
     warpgroups(
         "wgmma-tf32-tt",
         GemmWorkload.of(136, 120, 108, DType.F32, Layout.TT).with(Precision.TF32),
-        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32).holding());
     warpgroups(
         "wgmma-tf32-nn",
         GemmWorkload.of(100, 136, 108, DType.F32, Layout.NN).with(Precision.TF32),
-        new HopperConfig(40, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true));
+        new HopperConfig(40, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true).holding());
+    warpgroups(
+        "wgmma-tf32-tn",
+        GemmWorkload.of(136, 120, 108, DType.F32, Layout.TN).with(Precision.TF32),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32).withCluster(1, 1));
     warpgroups(
         "wgmma-e4m3",
         GemmWorkload.nt(136, 120, 144, DType.F8E4M3),

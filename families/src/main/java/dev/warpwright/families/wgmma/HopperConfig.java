@@ -24,6 +24,8 @@ import dev.warpwright.ir.order.WorkDivision;
  *     which TMA copies store them, or threads rows that TMA copies refuse
  * @param vectors whether elements that threads would copy one by one come in aligned vectors, which
  *     are shifted
+ * @param held whether an operand that is MN-major, and may not be, goes on from shared memory to
+ *     registers; otherwise threads copy it to where it is K-major
  */
 public record HopperConfig(
     int tileM,
@@ -39,7 +41,8 @@ public record HopperConfig(
     boolean swapAb,
     WorkDivision division,
     boolean direct,
-    boolean vectors) {
+    boolean vectors,
+    boolean held) {
 
   /** A configuration in which tiles are whole. */
   public HopperConfig(
@@ -68,6 +71,7 @@ public record HopperConfig(
         swapAb,
         new WorkDivision.Whole(),
         false,
+        false,
         false);
   }
 
@@ -81,7 +85,7 @@ public record HopperConfig(
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
         tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, vectors);
+        swapAb, division, direct, vectors, held);
   }
 
   /** The same with clusters of another shape. */
@@ -100,7 +104,8 @@ public record HopperConfig(
         swapAb,
         division,
         direct,
-        vectors);
+        vectors,
+        held);
   }
 
   /** Whether several blocks may compute a tile. */
@@ -117,20 +122,27 @@ public record HopperConfig(
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, other, direct, vectors);
+        swapAb, other, direct, vectors, held);
   }
 
   /** The same with results straight from registers. */
   public HopperConfig fromRegisters() {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, true, vectors);
+        swapAb, division, true, vectors, held);
   }
 
   /** The same with elements in aligned vectors. */
   public HopperConfig withVectors() {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, true);
+        swapAb, division, direct, true, held);
+  }
+
+  /** The same with the MN-major operand in registers. */
+  public HopperConfig holding() {
+    return new HopperConfig(
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapAb, division, direct, vectors, true);
   }
 }

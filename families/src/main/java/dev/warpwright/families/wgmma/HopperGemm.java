@@ -22,9 +22,10 @@ import java.util.Locale;
  * Products for Hopper: TMA copies into a ring of stages, warpgroup products, roles, clusters with
  * multicast, persistent blocks, results through shared memory while the next tile begins.
  *
- * <p>Instructions take operands of 32 bits from shared memory only if they are K-major. An operand
- * that is MN-major is the one that instructions may take from registers: it goes there from shared
- * memory word by word. The other one has to be K-major.
+ * <p>Instructions take operands that are not of 16 bits from shared memory only if they are
+ * K-major. One that is MN-major is transposed by the threads that copy it. One operand of 32 bits
+ * may also be the one that instructions take from registers: it goes there from shared memory word
+ * by word.
  */
 public final class HopperGemm {
   private HopperGemm() {}
@@ -68,7 +69,7 @@ public final class HopperGemm {
   private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule s = new Schedule(func);
     StagedGemm product =
-        HopperLimits.isHeld(workload)
+        config.held()
             ? StagedGemm.holding(
                 s,
                 workload,
@@ -130,8 +131,9 @@ public final class HopperGemm {
   /** The matrix instruction: as many columns as the tile, or rows where operands are swapped. */
   public static String instruction(GemmWorkload workload, HopperConfig config) {
     GemmWorkload.Layout layout = workload.layout();
-    boolean alongRows = config.swapAb() ? !layout.transposedB() : layout.transposedA();
-    boolean alongColumns = config.swapAb() ? layout.transposedA() : !layout.transposedB();
+    boolean any = workload.operands().bytes() == 2;
+    boolean alongRows = any && (config.swapAb() ? !layout.transposedB() : layout.transposedA());
+    boolean alongColumns = any && (config.swapAb() ? layout.transposedA() : !layout.transposedB());
     DType sums = workload.precision().accumulators();
     return String.format(
         Locale.ROOT,
@@ -140,7 +142,7 @@ public final class HopperGemm {
         32 / workload.operands().bytes(),
         sums == DType.I32 ? "s32" : sums.text(),
         HopperLimits.instructionType(workload),
-        HopperLimits.isHeld(workload) ? ".ra" : alongRows ? ".ta" : "",
+        config.held() ? ".ra" : alongRows ? ".ta" : "",
         alongColumns ? ".tb" : "");
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.families.wgmma;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.WgmmaGemm;
 import dev.warpwright.workload.Batch;
@@ -36,7 +37,10 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     boolean alongColumns =
-        config.swapAb() ? workload.layout().transposedA() : !workload.layout().transposedB();
+        bytes == 2
+            && (config.swapAb()
+                ? workload.layout().transposedA()
+                : !workload.layout().transposedB());
     int productRows = config.swapAb() ? config.tileN() : config.tileM();
     int productColumns = config.swapAb() ? config.tileM() : config.tileN();
     if (config.consumers() < 1 || config.consumers() > 4) {
@@ -49,7 +53,7 @@ public final class HopperLimits {
           productRows,
           config.consumers());
     }
-    if (isHeld(workload)) {
+    if (config.held()) {
       String held = heldProblem(workload, config, productRows);
       if (held != null) {
         return held;
@@ -155,18 +159,30 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
-    if (bytes != 2 && layout != GemmWorkload.Layout.NT && !isHeld(workload)) {
+    if (bytes == 1 && layout != GemmWorkload.Layout.NT) {
       return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
     }
     // Threads copy dense matrices only.
+    if (workload.isStrided() && isTransposed(workload)) {
+      return "layout "
+          + layout
+          + " of "
+          + workload.operands().text()
+          + ", whose rows are further apart than they are long";
+    }
     return workload.isStrided() ? alignmentProblem(workload) : null;
   }
 
+  /** Whether some operand is MN-major, and instructions take it only if it is K-major. */
+  static boolean isTransposed(GemmWorkload workload) {
+    return workload.operands().bytes() != 2 && workload.layout() != GemmWorkload.Layout.NT;
+  }
+
   /**
-   * Whether the MN-major operand goes through registers: tf32 in NN, where it is B, and in TT,
+   * Whether the MN-major operand may go through registers: tf32 in NN, where it is B, and in TT,
    * where it is A.
    */
-  static boolean isHeld(GemmWorkload workload) {
+  static boolean canBeHeld(GemmWorkload workload) {
     return workload.precision() == Precision.TF32
         && (workload.layout() == GemmWorkload.Layout.NN
             || workload.layout() == GemmWorkload.Layout.TT)
@@ -174,12 +190,18 @@ public final class HopperLimits {
         && alignmentProblem(workload) == null;
   }
 
+  /** Registers of a thread that copies, if all of a warpgroup do. */
+  static int copyingRegisters(GemmWorkload workload, HopperConfig config) {
+    int sums = Math.toIntExact(accumulatorRegisters(workload, config));
+    return new WarpRoles(config.consumers(), config.minBlocks(), sums, true).producerRegisters();
+  }
+
   /**
    * Registers of a consumer thread that hold a step of the operand in registers, if there is one.
    */
-  static int heldRegisters(GemmWorkload workload, int tileK) {
-    return isHeld(workload)
-        ? tileK * workload.operands().bytes() / STEP_BYTES * WgmmaGemm.A_REGISTERS
+  static int heldRegisters(GemmWorkload workload, HopperConfig config) {
+    return config.held()
+        ? config.tileK() * workload.operands().bytes() / STEP_BYTES * WgmmaGemm.A_REGISTERS
         : 0;
   }
 
@@ -187,7 +209,7 @@ public final class HopperLimits {
   private static @Nullable String heldProblem(
       GemmWorkload workload, HopperConfig config, int productRows) {
     boolean rows = workload.layout() == GemmWorkload.Layout.NN;
-    if (config.swapAb() != rows) {
+    if (!canBeHeld(workload) || config.swapAb() != rows) {
       return "layout "
           + workload.layout()
           + " of tf32: the MN-major operand has to be the one in registers";
@@ -249,6 +271,9 @@ public final class HopperLimits {
     int size = config.clusterM() * config.clusterN();
     if (size == 1) {
       return null;
+    }
+    if (isTransposed(workload) && !config.held()) {
+      return "operands that threads transpose are not shared by clusters";
     }
     if (config.blocks() % size != 0) {
       return String.format(

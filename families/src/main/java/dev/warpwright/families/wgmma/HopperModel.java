@@ -45,6 +45,7 @@ import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
@@ -82,6 +83,8 @@ public final class HopperModel {
   private static final int INSTRUCTION_ROWS = 64;
 
   private static final int WARPGROUP = 128;
+
+  private static final int LANES = 32;
 
   /** The section of calibrations. */
   public static final String SECTION = "wgmma";
@@ -153,7 +156,7 @@ public final class HopperModel {
    * @param math of a step of all warpgroups of a block
    */
   private double collected(GemmWorkload w, HopperConfig c, double math) {
-    return HopperLimits.isHeld(w)
+    return c.held()
         ? math / c.consumers() + at(COLLECT) * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES
         : 0;
   }
@@ -271,6 +274,10 @@ public final class HopperModel {
 
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
+    if (HopperLimits.isTransposed(w) && !c.held()) {
+      return (w.layout().transposedA() ? transposing(w, c, w.lda(), c.tileM(), sharing) : 0)
+          + (w.layout().transposedB() ? 0 : transposing(w, c, w.ldb(), c.tileN(), sharing));
+    }
     if (ThreadCopies.isTma(w)) {
       return 0;
     }
@@ -293,6 +300,21 @@ public final class HopperModel {
         copies.instructions() * at(COPY) * sharing,
         at(COPY_LATENCY) / (ahead + 1),
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
+  }
+
+  /**
+   * Microseconds in which a tile of an operand is transposed on its way to shared memory.
+   *
+   * @param pitch elements from a row of the matrix to the next
+   * @param rows of the tile, which are columns in the matrix
+   */
+  private double transposing(GemmWorkload w, HopperConfig c, long pitch, int rows, double sharing) {
+    int depth = ThreadCopies.CHUNK / w.operands().bytes();
+    int columns = Math.toIntExact(Math.min(depth, Long.lowestOneBit(pitch)));
+    long rounds = Math.ceilDiv((long) rows * c.tileK(), (long) depth * columns * WARPGROUP);
+    int together = TransposedCopy.together(rounds, columns, HopperLimits.copyingRegisters(w, c));
+    double instructions = (double) rounds * (depth + columns) * WARPGROUP / LANES;
+    return rounds / together * at(BATCH) + instructions * at(COPY) * sharing;
   }
 
   /** Whether rows begin inside of the lines of the cache. */

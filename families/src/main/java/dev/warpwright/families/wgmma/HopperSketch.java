@@ -8,7 +8,6 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Features;
 import dev.warpwright.space.Rejected;
@@ -29,12 +28,12 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
           (workload, target) ->
               takes(workload, target)
                   && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload))
-                  && !HopperLimits.isHeld(workload),
+                  && !HopperLimits.isTransposed(workload),
           HopperSketch::new);
 
   /**
    * The same where others may be faster: for rows that no TMA copy takes, which threads copy, and
-   * for operands that go to registers word by word.
+   * for operands that are MN-major and may not be.
    */
   public static final KernelFamily COPYING =
       new KernelFamily(
@@ -64,6 +63,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** What a producer's threads need to shift vectors without spilling: some spill at 56. */
   private static final int VECTOR_REGISTERS = 72;
+
+  /** What a producer's threads need to transpose a piece of four vectors. */
+  private static final int TRANSPOSING_REGISTERS = 56;
 
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
@@ -132,7 +134,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             ? each
             : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
     boolean divided = !(c.division() instanceof WorkDivision.Whole);
-    int held = HopperLimits.heldRegisters(workload, c.tileK());
+    int held = HopperLimits.heldRegisters(workload, c);
     int others =
         held
             + (divided
@@ -151,7 +153,12 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
               + ", and may get "
               + consumer);
     }
-    int copying = new WarpRoles(c.consumers(), c.minBlocks(), sums, true).producerRegisters();
+    int copying = HopperLimits.copyingRegisters(workload, c);
+    if (HopperLimits.isTransposed(workload) && !c.held() && copying < TRANSPOSING_REGISTERS) {
+      throw new Rejected(
+          "registers of copies",
+          "tiles are transposed in " + copying + " registers; they need " + TRANSPOSING_REGISTERS);
+    }
     if (c.vectors() && copying < VECTOR_REGISTERS) {
       throw new Rejected(
           "registers of vectors",
@@ -164,8 +171,11 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected HopperConfig config(Decisions d) {
+    boolean held =
+        HopperLimits.canBeHeld(workload)
+            && d.choose("mnMajor", List.of("transposed", "registers")).equals("registers");
     boolean swapAb =
-        HopperLimits.isHeld(workload)
+        held
             ? workload.layout() == GemmWorkload.Layout.NN
             : workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
@@ -175,10 +185,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       // The product's rows are columns of the result.
       columns = number(d, "tileM", heights);
       rows = number(d, "tileN", 64, 128, 192, 256);
-      consumers = consumers(d, rows);
+      consumers = held ? rows / WgmmaGemm.ROWS : consumers(d, rows);
     } else {
       rows = number(d, "tileM", 64, 128, 192, 256);
-      consumers = consumers(d, rows);
+      consumers = held ? rows / WgmmaGemm.ROWS : consumers(d, rows);
       columns = number(d, "tileN", widths);
     }
     int tileM = swapAb ? columns : rows;
@@ -187,7 +197,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     int tileK = number(d, "tileK", 128 / bytes, 256 / bytes);
     int minBlocks = number(d, "minBlocks", 1, 2);
     int stages = stages(d, tileM, tileN, tileK, minBlocks);
-    int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
+    boolean shares = isTma() && (held || !HopperLimits.isTransposed(workload));
+    List<String> clusters = shares ? clusters(tileM, tileN) : List.of("1x1");
+    int[] cluster = cluster(d.choose("cluster", clusters));
     // Older records of clusters are of persistent ones.
     boolean persistent =
         size(cluster) > 1
@@ -198,7 +210,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
         persistent
             ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
             : new BlockOrder.Row();
-    HopperConfig moved =
+    HopperConfig tiled =
         new HopperConfig(
             tileM,
             tileN,
@@ -211,6 +223,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             blocks,
             minBlocks,
             swapAb);
+    HopperConfig moved = held ? tiled.holding() : tiled;
     HopperConfig copied = ThreadCopies.isByVectors(d, workload) ? moved.withVectors() : moved;
     HopperConfig whole = isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
     if (blocks == 0) {
@@ -259,9 +272,6 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   }
 
   private int consumers(Decisions d, int rows) {
-    if (HopperLimits.isHeld(workload)) {
-      return rows / WgmmaGemm.ROWS;
-    }
     return Math.toIntExact(
         switch (rows) {
           case 64 -> 1;
@@ -277,7 +287,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** Heights of tiles for few rows: no more than twice what there is. */
   private long[] heights() {
-    int granule = workload.layout().transposedA() ? 16 : 8;
+    int granule = workload.layout().transposedA() && workload.operands().bytes() == 2 ? 16 : 8;
     return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
@@ -290,7 +300,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    */
   private long[] widths() {
     boolean alongColumns =
-        !workload.layout().transposedB() || isOfBytes() || workload.epilogue().glu();
+        !workload.layout().transposedB() && workload.operands().bytes() == 2
+            || isOfBytes()
+            || workload.epilogue().glu();
     long[] options =
         LongStream.iterate(16, t -> t <= 256, t -> t + 8)
             .filter(t -> t < workload.n() + 64)
@@ -340,9 +352,6 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   private List<String> clusters(int tileM, int tileN) {
     List<String> shapes = new ArrayList<>(List.of("1x1"));
-    if (!isTma()) {
-      return shapes;
-    }
     if (workload.m() > tileM) {
       shapes.add("2x1");
     }

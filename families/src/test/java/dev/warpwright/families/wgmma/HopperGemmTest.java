@@ -271,37 +271,87 @@ class HopperGemmTest {
 
   /** tf32 of which one operand is MN-major: it goes through registers. */
   static Stream<ArgumentSet> held() {
-    HopperConfig two = new HopperConfig(128, 48, 32, 3, 2, 1, 1, ROW, 0, 1, false);
-    HopperConfig swapped = new HopperConfig(48, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true);
+    HopperConfig two = new HopperConfig(128, 48, 32, 3, 2, 1, 1, ROW, 0, 1, false).holding();
+    HopperConfig swapped = new HopperConfig(48, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true).holding();
     return Stream.of(
         set(tf32(200, 104, 132, Layout.TT), two),
         set(tf32(136, 88, 72, Layout.TT), two.withTileK(64).fromRegisters()),
         set(tf32(136, 77, 44, Layout.TT), two.withTileK(16)),
-        set(tf32(200, 200, 136, Layout.TT), HopperConfig.pairs(64, 56, 3, 1, 2).withTileK(32)),
+        set(
+            tf32(200, 200, 136, Layout.TT),
+            HopperConfig.pairs(64, 56, 3, 1, 2).withTileK(32).holding()),
         set(tf32(100, 200, 132, Layout.NN), swapped),
         set(tf32(77, 136, 204, Layout.NN), swapped.withDivision(new WorkDivision.Parts(2))),
         set(
             tf32(264, 136, 44, Layout.NN),
-            new HopperConfig(256, 64, 32, 2, 1, 1, 1, ROW, 0, 1, true)),
+            new HopperConfig(256, 64, 32, 2, 1, 1, 1, ROW, 0, 1, true).holding()),
         set(
             tf32(200, 264, 72, Layout.NN),
-            new HopperConfig(64, 192, 32, 3, 3, 2, 1, new BlockOrder.Grouped(2), 4, 1, true)),
+            new HopperConfig(64, 192, 32, 3, 3, 2, 1, new BlockOrder.Grouped(2), 4, 1, true)
+                .holding()),
         set(
             tf32(130, 200, 136, Layout.NN),
             new HopperConfig(56, 64, 64, 3, 1, 1, 2, ROW, 4, 1, true)
+                .holding()
                 .withDivision(new WorkDivision.Stream(0))),
+        set(
+            new GemmWorkload(100, 72, 64, Precision.TF32, DType.F32, Layout.NN, ALL),
+            new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true).holding()),
+        set(
+            tf32(76, 72, 44, Layout.NN).times(Batch.of(3)),
+            new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 4, 1, true).holding()),
+        set(
+            tf32(76, 72, 44, Layout.NN).times(new Batch(2, false, true)),
+            new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 0, 1, true).holding()),
+        set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two),
+        set(tf32(132, 72, 44, Layout.TT).times(new Batch(2, true, false)), two),
+        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two));
+  }
+
+  /** The same transposed by the threads that copy it, and where both are MN-major. */
+  static Stream<ArgumentSet> transposed() {
+    HopperConfig two = new HopperConfig(128, 48, 32, 3, 2, 1, 1, ROW, 0, 1, false);
+    HopperConfig swapped = new HopperConfig(48, 128, 32, 3, 2, 1, 1, ROW, 0, 1, true);
+    return Stream.of(
+        set(tf32(200, 104, 132, Layout.TT), two),
+        set(tf32(136, 88, 72, Layout.TN), two.withTileK(64).fromRegisters()),
+        set(tf32(136, 76, 44, Layout.TN), two.withTileK(16)),
+        set(
+            tf32(200, 200, 136, Layout.NN),
+            HopperConfig.pairs(64, 56, 3, 1, 2).withTileK(32).withCluster(1, 1)),
+        set(tf32(100, 200, 132, Layout.NN), swapped),
+        set(tf32(76, 136, 203, Layout.TN), swapped.withDivision(new WorkDivision.Parts(2))),
+        set(
+            tf32(264, 136, 44, Layout.NN),
+            new HopperConfig(256, 64, 32, 2, 1, 1, 1, ROW, 0, 1, true)),
+        set(
+            tf32(130, 200, 136, Layout.TN),
+            new HopperConfig(64, 56, 64, 3, 1, 1, 1, ROW, 4, 1, false)
+                .withDivision(new WorkDivision.Stream(0))),
+        // Rows of both begin anywhere, those of A at multiples of 8 bytes.
+        set(tf32(66, 75, 33, Layout.NN), two),
+        set(tf32(66, 75, 44, Layout.TT), two),
+        set(
+            tf32(66, 77, 33, Layout.TN),
+            new HopperConfig(64, 72, 32, 3, 1, 1, 1, ROW, 0, 2, false)),
         set(
             new GemmWorkload(100, 72, 64, Precision.TF32, DType.F32, Layout.NN, ALL),
             new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(
-            tf32(76, 72, 44, Layout.NN).times(Batch.of(3)),
-            new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 4, 1, true)),
+            tf32(76, 72, 44, Layout.TN).times(Batch.of(3)),
+            new HopperConfig(64, 40, 32, 3, 1, 1, 1, ROW, 4, 1, false)),
         set(
             tf32(76, 72, 44, Layout.NN).times(new Batch(2, false, true)),
             new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 0, 1, true)),
-        set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two),
-        set(tf32(132, 72, 44, Layout.TT).times(new Batch(2, true, false)), two),
-        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two));
+        set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two));
+  }
+
+  @ParameterizedTest
+  @MethodSource("transposed")
+  void mnMajorOperandsAreTransposedByThreadsThatCopy(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    assertThat(gemm.kernel().toString()).contains(".f32.tf32").doesNotContain(".tf32.ra");
+    Simulated.assertSame(gemm);
   }
 
   private static GemmWorkload tf32(long m, long n, long k, Layout layout) {

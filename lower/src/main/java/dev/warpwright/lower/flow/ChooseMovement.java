@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.copy.StageCopy;
+import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
@@ -48,12 +49,13 @@ import org.jspecify.annotations.Nullable;
  * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
  * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
  * the pipe commits them some steps late ({@code lag}); otherwise one by one, or by aligned vectors
- * that are shifted if the attribute {@code copy} says so. Pipes in registers are filled by guarded
- * loads of the threads that hold the elements; there is nothing to decide. Weights of products of
- * warps lie in the order of their registers, and all threads copy them ({@link OrderedWeights}).
- * Without roles, all threads of a block copy all tiles, asynchronously if the attribute {@code
- * async} does not say that the target has no such copies. Where products take operands that come
- * through no pipe, tiles of pipes lie as those do.
+ * that are shifted if the attribute {@code copy} says so. So do those threads with tiles that are
+ * MN-major where instructions ask for K-major ones: they lie as their transposes. Pipes in
+ * registers are filled by guarded loads of the threads that hold the elements; there is nothing to
+ * decide. Weights of products of warps lie in the order of their registers, and all threads copy
+ * them ({@link OrderedWeights}). Without roles, all threads of a block copy all tiles,
+ * asynchronously if the attribute {@code async} does not say that the target has no such copies.
+ * Where products take operands that come through no pipe, tiles of pipes lie as those do.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -129,7 +131,10 @@ final class ChooseMovement extends Rewriter {
 
   static boolean isByThreads(Attrs copy) {
     String by = copy.getString(BY);
-    return ASYNC.equals(by) || REGISTERS.equals(by) || StageCopy.SHIFTED.equals(by);
+    return ASYNC.equals(by)
+        || REGISTERS.equals(by)
+        || StageCopy.SHIFTED.equals(by)
+        || TransposedCopy.TRANSPOSED.equals(by);
   }
 
   @Override
@@ -212,6 +217,9 @@ final class ChooseMovement extends Rewriter {
 
   /** The kind of copies that threads make of rows that no tensor map describes; else null. */
   private @Nullable String byThreads(Stmt.TileCopy copy) {
+    if (laid.get(copy.to().buffer()) instanceof Buffer tile && SwizzledTile.isTransposed(tile)) {
+      return TransposedCopy.TRANSPOSED;
+    }
     if (roles && !TmaLoad.isUnaligned(copy.from().buffer())) {
       return null;
     }
@@ -309,17 +317,25 @@ final class ChooseMovement extends Rewriter {
     shared = false;
   }
 
-  /** As its readers need it: by panels, or by single elements. */
+  /** As its readers need it: by panels, by those of its transpose, or by single elements. */
   private static @Nullable Buffer swizzled(Buffer tile, Stmt body) {
-    boolean[] gathered = {false};
+    boolean[] read = {false, false};
     Walk.statements(
         body,
-        s ->
-            gathered[0] |=
-                s instanceof Stmt.TileMma mma
-                    && !WarpgroupInstruction.isNamedBy(mma)
-                    && OperandRing.isGathered(mma, tile));
-    return gathered[0] ? SwizzledTile.gathered(tile) : SwizzledTile.of(tile);
+        s -> {
+          if (s instanceof Stmt.TileMma mma && reads(mma, tile)) {
+            boolean warpgroups = WarpgroupInstruction.isNamedBy(mma);
+            read[0] |= !warpgroups && OperandRing.isGathered(mma, tile);
+            read[1] |= warpgroups && WarpgroupInstruction.isTransposed(mma, tile);
+          }
+        });
+    return read[0]
+        ? SwizzledTile.gathered(tile)
+        : read[1] ? SwizzledTile.transposed(tile) : SwizzledTile.of(tile);
+  }
+
+  private static boolean reads(Stmt.TileMma mma, Buffer tile) {
+    return mma.a().buffer() == tile || mma.b().buffer() == tile;
   }
 
   private void copies(Stmt s, Pipe pipe) {

@@ -13,6 +13,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.copy.StageCopy;
+import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import java.util.Map;
 
 /**
  * The part of {@code LowerTiles} for a role all threads of which copy: what no tensor map
- * describes, because its rows are no multiples of 16 bytes.
+ * describes, because its rows are no multiples of 16 bytes or are columns in shared memory.
  *
  * <pre>{@code
  * tile.copy As[s, …] <- A[…] [by = "cp.async"]      let copy_row = thread / 8 …
@@ -133,13 +134,19 @@ final class CopyingThreads {
     if (ring == null) {
       throw new LoweringException(copy.to().buffer().name() + " is no ring of tiles");
     }
+    Expr stage = copy.to().ranges().getFirst().min();
+    if (ring.transposed()) {
+      TransposedCopy transposed = TransposedCopy.of(copy.from(), ring, threads, own);
+      Buffer loaded = transposed.registers();
+      registers.add(loaded);
+      return transposed.move(loaded, thread, stage);
+    }
     Stmt.TileCopy ofTile = new Stmt.TileCopy(Region.whole(ring.tile()), copy.from(), copy.attrs());
     StageCopy all = StageCopy.of(ofTile, ring, threads, true).inGroups(own);
     Buffer held = all.registers();
     if (held != null) {
       registers.add(held);
     }
-    Expr stage = copy.to().ranges().getFirst().min();
     return all.move(copy.from(), thread, stage);
   }
 }

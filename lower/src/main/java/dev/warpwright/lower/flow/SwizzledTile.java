@@ -22,13 +22,22 @@ final class SwizzledTile {
 
   /** The tile in this layout; null if its rows are no multiple of 32 bytes. */
   static @Nullable Buffer of(Buffer tile) {
+    return of(tile, false);
+  }
+
+  /** The tile as its transpose would lie; null if its columns are no multiple of 32 bytes. */
+  static @Nullable Buffer transposed(Buffer tile) {
+    return of(tile, true);
+  }
+
+  private static @Nullable Buffer of(Buffer tile, boolean transposed) {
     int rank = tile.rank();
     int bytes = tile.dtype().bytes();
     if (rank != 2 && rank != 3) {
       return null;
     }
-    long rows = tile.extent(rank - 2);
-    long columns = tile.extent(rank - 1);
+    long rows = tile.extent(transposed ? rank - 1 : rank - 2);
+    long columns = tile.extent(transposed ? rank - 2 : rank - 1);
     long width = OperandRing.panelWidth(columns, bytes);
     if (width == 0) {
       return null;
@@ -39,6 +48,7 @@ final class SwizzledTile {
     }
     dimensions.add(List.of(new Mode(rows, width)));
     dimensions.add(
+        transposed ? dimensions.size() - 1 : dimensions.size(),
         columns == width
             ? List.of(new Mode(width, 1))
             : List.of(new Mode(width, 1), new Mode(columns / width, rows * width)));
@@ -63,10 +73,22 @@ final class SwizzledTile {
     return tile.withLayout(new Layout(Objects.requireNonNull(tile.layout()).dimensions(), swizzle));
   }
 
-  /** Columns of a panel of such a tile. */
+  /** Columns of a panel of such a tile, or, of one that lies as its transpose, rows. */
   static long width(Buffer tile) {
     Layout layout = Objects.requireNonNull(tile.layout());
-    return layout.dimensions().getLast().getFirst().extent();
+    List<List<Mode>> dimensions = layout.dimensions();
+    return dimensions.get(dimensions.size() - (isTransposed(tile) ? 2 : 1)).getFirst().extent();
+  }
+
+  /** Whether a tile lies as its transpose would: neighbours are in a column. */
+  static boolean isTransposed(Buffer tile) {
+    Layout layout = tile.layout();
+    if (layout == null || layout.dimensions().size() < 2) {
+      return false;
+    }
+    List<List<Mode>> dimensions = layout.dimensions();
+    Mode column = dimensions.get(dimensions.size() - 2).getFirst();
+    return column.stride() == 1 && column.extent() > 1;
   }
 
   /** The same tile so many times. */
@@ -75,7 +97,7 @@ final class SwizzledTile {
     shape.add(Exprs.i32(stages));
     shape.addAll(tile.shape());
     Buffer plain = Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, shape);
-    Buffer ring = Objects.requireNonNull(of(plain));
+    Buffer ring = Objects.requireNonNull(of(plain, isTransposed(tile)));
     return tile.layout() == null ? ring : withSwizzle(ring, tile.layout().swizzle());
   }
 
@@ -83,7 +105,10 @@ final class SwizzledTile {
   static OperandRing operands(Buffer ring) {
     Buffer tile =
         Buffer.of(ring.name(), ring.dtype(), Scope.SHARED, ring.extent(1), ring.extent(2));
-    return OperandRing.of(tile, ring.extent(0))
-        .withSwizzle(Objects.requireNonNull(ring.layout()).swizzle());
+    OperandRing operands =
+        isTransposed(ring)
+            ? OperandRing.transposed(tile, ring.extent(0))
+            : OperandRing.of(tile, ring.extent(0));
+    return operands.withSwizzle(Objects.requireNonNull(ring.layout()).swizzle());
   }
 }

@@ -59,6 +59,7 @@ public final class MMajor {
         && tile.dtype() == DType.F32
         && tile.extent(0) % VECTOR == 0
         && tile.layout() != null
+        && tile.layout().swizzle().equals(Layout.Swizzle.NONE)
         && tile.layout().offset(1, 0) == 1
         && tile.layout().offset(0, 1) % VECTOR == 0;
   }

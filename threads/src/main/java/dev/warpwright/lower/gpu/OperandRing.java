@@ -19,12 +19,16 @@ import java.util.Objects;
  * both TMA copies and warpgroup products know: panels of rows of 128, 64 or 32 bytes, swizzled over
  * that width. Columns beyond the first panel's lie in the next panel.
  *
- * @param tile the buffer of the tile program
+ * <p>A transposed ring holds the rows of such panels as columns of the tile program's: what is
+ * MN-major there is K-major here.
+ *
+ * @param tile the buffer of the tile program, or, of a transposed ring, its transpose
  * @param ring {@code [stages, rows, width]}, or {@code [stages, panels, rows, width]}
  * @param width columns of a panel
  * @param panels panels next to each other
+ * @param transposed whether indices are given as column and row
  */
-public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
+public record OperandRing(Buffer tile, Buffer ring, long width, long panels, boolean transposed) {
   private static final long[] WIDTHS = {128, 64, 32};
   private static final int CHUNK = 16;
 
@@ -47,7 +51,20 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
               columns * bytes));
     }
     return new OperandRing(
-        tile, buffer(tile, stages, columns / width, rows, width), width, columns / width);
+        tile, buffer(tile, stages, columns / width, rows, width), width, columns / width, false);
+  }
+
+  /**
+   * The transposed ring for a tile.
+   *
+   * @throws LoweringException if its columns fit no swizzle
+   */
+  public static OperandRing transposed(Buffer tile, long stages) {
+    OperandRing ring =
+        of(
+            Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, tile.extent(1), tile.extent(0)),
+            stages);
+    return new OperandRing(ring.tile, ring.ring, ring.width, ring.panels, true);
   }
 
   /**
@@ -77,7 +94,7 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   public OperandRing withSwizzle(Swizzle other) {
     Layout layout = Objects.requireNonNull(ring.layout());
     return new OperandRing(
-        tile, ring.withLayout(new Layout(layout.dimensions(), other)), width, panels);
+        tile, ring.withLayout(new Layout(layout.dimensions(), other)), width, panels, transposed);
   }
 
   /** Columns of the widest swizzled panel that divides a row; 0 if there is none. */
@@ -130,8 +147,12 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
     return tile.extent(0);
   }
 
-  /** Indices of an element of a stage, given its row and column in the tile. */
+  /** Indices of an element of a stage, given its row and column in the tile program's tile. */
   public List<Expr> indices(Expr stage, Expr row, Expr column) {
+    return transposed ? place(stage, column, row) : place(stage, row, column);
+  }
+
+  private List<Expr> place(Expr stage, Expr row, Expr column) {
     return panels == 1
         ? List.of(stage, row, column)
         : List.of(stage, Exprs.div(column, width), row, Exprs.mod(column, width));

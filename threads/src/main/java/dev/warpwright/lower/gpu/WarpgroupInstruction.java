@@ -22,8 +22,8 @@ import java.util.List;
  * @param columns of one product, those of the tile
  * @param depth elements of K of one product
  * @param rowTiles products of 64 rows that one warpgroup computes
- * @param mnMajorA whether A is stored with its rows contiguous
- * @param mnMajorB whether B is stored with its columns contiguous
+ * @param mnMajorA whether A's tile is MN-major in the tile program
+ * @param mnMajorB whether B's tile is MN-major there
  */
 public record WarpgroupInstruction(
     TargetIntrinsic intrinsic,
@@ -74,7 +74,7 @@ public record WarpgroupInstruction(
         rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
     require(
         c,
-        product.mnMajorB() != mma.transposeB(),
+        product.mnMajorB() != mma.transposeB() || isTransposed(mma, mma.b().buffer()),
         text + " takes B stored along " + (product.mnMajorB() ? "its columns" : "K"));
     boolean fragment = mma.a().buffer().scope() == Scope.FRAGMENT;
     require(
@@ -86,15 +86,27 @@ public record WarpgroupInstruction(
                 : " takes A from registers, not from shared memory"));
     require(
         c,
-        product.mnMajorA() == mma.transposeA(),
+        product.mnMajorA() == mma.transposeA() || isTransposed(mma, mma.a().buffer()),
         text + " takes A stored along " + (product.mnMajorA() ? "its rows" : "K"));
     return new WarpgroupInstruction(
         intrinsic,
         product.columns(),
         product.depth(),
         (int) (rows / ROWS / consumers),
-        product.mnMajorA(),
-        product.mnMajorB());
+        mma.transposeA(),
+        !mma.transposeB());
+  }
+
+  /**
+   * Whether an operand has to lie in shared memory as its transpose: its tile is MN-major, and
+   * instructions take elements that are not of 16 bits only if they are K-major (PTX ISA, "Strides"
+   * of wgmma's shared memory layouts).
+   */
+  public static boolean isTransposed(Stmt.TileMma mma, Buffer operand) {
+    return isNamedBy(mma)
+        && operand.dtype().bytes() != 2
+        && operand.scope() != Scope.FRAGMENT
+        && (mma.a().buffer() == operand ? mma.transposeA() : !mma.transposeB());
   }
 
   private static LoweringException unknown(String text) {

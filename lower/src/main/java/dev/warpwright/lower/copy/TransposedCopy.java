@@ -1,0 +1,226 @@
+package dev.warpwright.lower.copy;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.ThreadCode;
+import java.util.List;
+
+/**
+ * Copies an MN-major tile into a stage in which it is K-major. A thread loads vectors of some rows
+ * one below the other, and stores each of their columns at once, 16 bytes:
+ *
+ * <pre>{@code
+ * loaded[4 * i + v] = B[k + i, n + v]               vectors of v, four rows i
+ * Bs[stage, n + v, k + i] = loaded[4 * i + v]       vectors of i, four columns v
+ * }</pre>
+ *
+ * <p>Lanes share out columns and, next to each other, as many chunks of 16 bytes as a vector has
+ * columns. So eight lanes that store at once meet all eight chunks of a swizzled row, which is to
+ * say all banks, and a warp loads whole sectors. What lies outside of the matrix becomes zero.
+ *
+ * @param from what is copied, K by rows
+ * @param ring where it goes, a transposed ring
+ * @param threads that copy
+ * @param columns of a vector that is loaded
+ * @param together such pieces that a thread has under way at once
+ */
+public record TransposedCopy(
+    Region from, OperandRing ring, int threads, int columns, int together) {
+  /** The value of a copy's attribute {@code by} that asks for it. */
+  public static final String TRANSPOSED = "transposed";
+
+  private static final int CHUNK = 16;
+  private static final int BANKS_OF_CHUNKS = 8;
+
+  /** Registers that a thread needs beside what it has loaded. */
+  private static final int OTHER_REGISTERS = 32;
+
+  /**
+   * The copy by so many threads.
+   *
+   * @param registers that each of them has
+   */
+  public static TransposedCopy of(Region from, OperandRing ring, int threads, int registers) {
+    Buffer matrix = from.buffer();
+    int bytes = matrix.dtype().bytes();
+    int columns = CHUNK / bytes;
+    while (columns > 1
+        && !(matrix.extent(matrix.rank() - 1) % columns == 0
+            && ring.tile().extent(0) % columns == 0
+            && matrix.alignment() >= columns * bytes
+            && CopyLowering.multipleOf(from.ranges().getLast().min(), columns))) {
+      columns /= 2;
+    }
+    long rounds = new TransposedCopy(from, ring, threads, columns, 1).rounds();
+    return new TransposedCopy(from, ring, threads, columns, together(rounds, columns, registers));
+  }
+
+  /**
+   * Pieces that a thread has under way at once.
+   *
+   * @param rounds all pieces of a thread
+   * @param columns of a vector that is loaded
+   * @param registers of the thread
+   */
+  public static int together(long rounds, int columns, int registers) {
+    int each = CHUNK * columns / Integer.BYTES;
+    long most = Math.clamp((registers - OTHER_REGISTERS) / each, 1, rounds);
+    while (rounds % most != 0) {
+      most--;
+    }
+    return Math.toIntExact(most);
+  }
+
+  /** Elements of K of a chunk. */
+  private int depth() {
+    return CHUNK / from.buffer().dtype().bytes();
+  }
+
+  private long chunks() {
+    return ring.tile().extent(1) / depth();
+  }
+
+  private long vectors() {
+    return ring.tile().extent(0) / columns;
+  }
+
+  /** How many pieces a thread moves. */
+  private long rounds() {
+    return Math.ceilDiv(chunks() * vectors(), threads);
+  }
+
+  /** Chunks next to each other that neighbouring threads have. */
+  private long neighbours() {
+    long count = Math.min(columns, BANKS_OF_CHUNKS);
+    while (chunks() % count != 0 || threads % count != 0) {
+      count /= 2;
+    }
+    return count;
+  }
+
+  /** What is loaded of the pieces that are under way. */
+  public Buffer registers() {
+    return Buffer.of(
+        ring.tile().name() + "_next",
+        from.buffer().dtype(),
+        Scope.LOCAL,
+        (long) together * depth() * columns);
+  }
+
+  /**
+   * Copies the tile.
+   *
+   * @param loaded {@link #registers()}
+   */
+  public Stmt move(Buffer loaded, Var tid, Expr stage) {
+    Buffer column = Buffer.of(ring.tile().name() + "_column", loaded.dtype(), Scope.LOCAL, depth());
+    Stmt code =
+        Stmts.loop(
+            ForKind.SERIAL,
+            "g",
+            rounds() / together,
+            g -> {
+              Expr first = Exprs.mul(g, together);
+              return Stmts.seq(
+                  pieces(tid, first, (r, k, n) -> load(loaded, r, k, n)),
+                  pieces(tid, first, (r, k, n) -> store(loaded, column, stage, r, k, n)));
+            });
+    return new Stmt.Alloc(column, code);
+  }
+
+  /** Code for a piece: its number among those under way, and its first row and column. */
+  private interface Piece {
+    Stmt code(Expr number, Expr k, Expr n);
+  }
+
+  private Stmt pieces(Var tid, Expr first, Piece body) {
+    long neighbours = neighbours();
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r",
+        together,
+        r -> {
+          Var vector = Var.index("vector");
+          Expr k = Exprs.add(Exprs.mul(Exprs.div(vector, vectors()), neighbours), low(tid));
+          Stmt code =
+              body.code(r, Exprs.mul(k, depth()), Exprs.mul(Exprs.mod(vector, vectors()), columns));
+          long all = chunks() / neighbours * vectors();
+          Stmt guarded =
+              rounds() * threads / neighbours == all
+                  ? code
+                  : new Stmt.If(Exprs.lt(vector, Exprs.i32(all)), code, null);
+          return new Stmt.Let(
+              vector,
+              Exprs.add(
+                  Exprs.div(tid, neighbours), Exprs.mul(Exprs.add(first, r), threads / neighbours)),
+              guarded);
+        });
+  }
+
+  /** The thread's chunk among neighbours. */
+  private Expr low(Var tid) {
+    return Exprs.mod(tid, neighbours());
+  }
+
+  private Stmt load(Buffer loaded, Expr number, Expr k, Expr n) {
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "i",
+        depth(),
+        i -> {
+          List<Expr> at = Guards.indices(from, List.of(Exprs.add(k, i), n));
+          Expr register = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), columns);
+          Stmt load = ThreadCode.move(loaded, List.of(register), from.buffer(), at, columns);
+          Expr inside = Guards.insideOfGrid(from, at);
+          if (Exprs.isConst(inside, 1)) {
+            return load;
+          }
+          Stmt zero =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "v",
+                  columns,
+                  v ->
+                      new Stmt.Store(
+                          loaded,
+                          List.of(Exprs.add(register, v)),
+                          Exprs.zero(Type.of(loaded.dtype()))));
+          return new Stmt.If(inside, load, zero);
+        });
+  }
+
+  private Stmt store(Buffer loaded, Buffer column, Expr stage, Expr number, Expr k, Expr n) {
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "v",
+        columns,
+        v ->
+            Stmts.seq(
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "i",
+                    depth(),
+                    i -> {
+                      Expr row = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), columns);
+                      return new Stmt.Store(
+                          column, List.of(i), Exprs.load(loaded, Exprs.add(row, v)));
+                    }),
+                ThreadCode.move(
+                    ring.ring(),
+                    ring.indices(stage, k, Exprs.add(n, v)),
+                    column,
+                    List.of(Exprs.i32(0)),
+                    depth())));
+  }
+}
