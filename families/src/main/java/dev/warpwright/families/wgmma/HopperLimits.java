@@ -193,7 +193,12 @@ public final class HopperLimits {
   /** Registers of a thread that copies, if all of a warpgroup do. */
   static int copyingRegisters(GemmWorkload workload, HopperConfig config) {
     int sums = Math.toIntExact(accumulatorRegisters(workload, config));
-    return new WarpRoles(config.consumers(), config.minBlocks(), sums, true).producerRegisters();
+    WarpRoles.Producer producer =
+        isTransposed(workload) && !config.held()
+            ? WarpRoles.Producer.TRANSPOSING
+            : WarpRoles.Producer.COPYING;
+    return new WarpRoles(config.consumers(), config.minBlocks(), sums, producer)
+        .producerRegisters();
   }
 
   /**

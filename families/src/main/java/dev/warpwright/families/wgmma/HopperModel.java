@@ -275,8 +275,7 @@ public final class HopperModel {
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
     if (HopperLimits.isTransposed(w) && !c.held()) {
-      return (w.layout().transposedA() ? transposing(w, c, w.lda(), c.tileM(), sharing) : 0)
-          + (w.layout().transposedB() ? 0 : transposing(w, c, w.ldb(), c.tileN(), sharing));
+      return transposing(w, c, sharing);
     }
     if (ThreadCopies.isTma(w)) {
       return 0;
@@ -302,19 +301,41 @@ public final class HopperModel {
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
   }
 
+  /** Microseconds in which a step's tiles are transposed on their way to shared memory. */
+  private double transposing(GemmWorkload w, HopperConfig c, double sharing) {
+    Turned a = turned(w.layout().transposedA() ? c.tileM() : 0, w.lda(), w, c);
+    Turned b = turned(w.layout().transposedB() ? 0 : c.tileN(), w.ldb(), w, c);
+    int registers = HopperLimits.copyingRegisters(w, c);
+    boolean together =
+        TransposedCopy.areTogether(a.rounds, a.columns, b.rounds, b.columns, registers);
+    long batches = together ? 1 : a.batches(registers) + b.batches(registers);
+    return batches * at(BATCH) + (a.instructions() + b.instructions()) * at(COPY) * sharing;
+  }
+
   /**
-   * Microseconds in which a tile of an operand is transposed on its way to shared memory.
+   * A tile that threads transpose.
    *
-   * @param pitch elements from a row of the matrix to the next
-   * @param rows of the tile, which are columns in the matrix
+   * @param rounds pieces of a thread
+   * @param columns of a piece
+   * @param depth of a piece
    */
-  private double transposing(GemmWorkload w, HopperConfig c, long pitch, int rows, double sharing) {
+  private record Turned(long rounds, int columns, int depth) {
+    long batches(int registers) {
+      return rounds == 0 ? 0 : rounds / TransposedCopy.together(rounds, columns, registers);
+    }
+
+    /** Loads and stores of all warps. */
+    double instructions() {
+      return (double) rounds * (depth + columns) * WARPGROUP / LANES;
+    }
+  }
+
+  /** A tile of so many rows, which are columns of a matrix with rows of {@code pitch} elements. */
+  private static Turned turned(int rows, long pitch, GemmWorkload w, HopperConfig c) {
     int depth = ThreadCopies.CHUNK / w.operands().bytes();
     int columns = Math.toIntExact(Math.min(depth, Long.lowestOneBit(pitch)));
-    long rounds = Math.ceilDiv((long) rows * c.tileK(), (long) depth * columns * WARPGROUP);
-    int together = TransposedCopy.together(rounds, columns, HopperLimits.copyingRegisters(w, c));
-    double instructions = (double) rounds * (depth + columns) * WARPGROUP / LANES;
-    return rounds / together * at(BATCH) + instructions * at(COPY) * sharing;
+    long all = (long) rows * c.tileK();
+    return new Turned(Math.ceilDiv(all, (long) depth * columns * WARPGROUP), columns, depth);
   }
 
   /** Whether rows begin inside of the lines of the cache. */

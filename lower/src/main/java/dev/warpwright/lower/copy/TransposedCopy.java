@@ -124,19 +124,69 @@ public record TransposedCopy(
    * @param loaded {@link #registers()}
    */
   public Stmt move(Buffer loaded, Var tid, Expr stage) {
+    return Stmts.loop(
+        ForKind.SERIAL,
+        "g",
+        rounds() / together,
+        g -> {
+          Expr first = Exprs.mul(g, together);
+          return Stmts.seq(load(loaded, tid, first), store(loaded, tid, stage, first));
+        });
+  }
+
+  /** The same with all pieces of a thread under way at once. */
+  public TransposedCopy whole() {
+    return new TransposedCopy(from, ring, threads, columns, Math.toIntExact(rounds()));
+  }
+
+  /**
+   * Whether all of this tile and another one can be under way at once.
+   *
+   * @param registers of a thread
+   */
+  public boolean fitsBeside(TransposedCopy other, int registers) {
+    return areTogether(rounds(), columns, other.rounds(), other.columns, registers);
+  }
+
+  /**
+   * Whether all of two tiles can be under way at once.
+   *
+   * @param rounds pieces of a thread
+   * @param columns of a vector that is loaded
+   * @param registers of a thread
+   */
+  public static boolean areTogether(
+      long rounds, int columns, long otherRounds, int otherColumns, int registers) {
+    return (rounds * columns + otherRounds * otherColumns) * CHUNK / Integer.BYTES
+        <= registers - OTHER_REGISTERS;
+  }
+
+  /**
+   * Loads {@link #whole()} tiles.
+   *
+   * @param loaded {@link #registers()}
+   */
+  public Stmt load(Buffer loaded, Var tid) {
+    return load(loaded, tid, Exprs.i32(0));
+  }
+
+  /**
+   * Stores what {@link #load} has loaded.
+   *
+   * @param loaded {@link #registers()}
+   */
+  public Stmt store(Buffer loaded, Var tid, Expr stage) {
+    return store(loaded, tid, stage, Exprs.i32(0));
+  }
+
+  private Stmt load(Buffer loaded, Var tid, Expr first) {
+    return pieces(tid, first, (r, k, n) -> load(loaded, r, k, n));
+  }
+
+  private Stmt store(Buffer loaded, Var tid, Expr stage, Expr first) {
     Buffer column = Buffer.of(ring.tile().name() + "_column", loaded.dtype(), Scope.LOCAL, depth());
-    Stmt code =
-        Stmts.loop(
-            ForKind.SERIAL,
-            "g",
-            rounds() / together,
-            g -> {
-              Expr first = Exprs.mul(g, together);
-              return Stmts.seq(
-                  pieces(tid, first, (r, k, n) -> load(loaded, r, k, n)),
-                  pieces(tid, first, (r, k, n) -> store(loaded, column, stage, r, k, n)));
-            });
-    return new Stmt.Alloc(column, code);
+    return new Stmt.Alloc(
+        column, pieces(tid, first, (r, k, n) -> store(loaded, column, stage, r, k, n)));
   }
 
   /** Code for a piece: its number among those under way, and its first row and column. */

@@ -59,6 +59,18 @@ final class CopyingThreads {
     return found[0] && found[1];
   }
 
+  /** Whether tiles pass through the registers of a role's threads, which transpose them. */
+  static boolean transpose(Role role) {
+    boolean[] found = {false};
+    Walk.statements(role.body(), s -> found[0] |= isTransposed(s));
+    return found[0];
+  }
+
+  private static boolean isTransposed(Stmt s) {
+    return s instanceof Stmt.TileCopy copy
+        && TransposedCopy.TRANSPOSED.equals(copy.attrs().getString(ChooseMovement.BY));
+  }
+
   /** The code of a thread. */
   Stmt lowered(Stmt body) {
     Stmt code = stmt(body);
@@ -85,6 +97,11 @@ final class CopyingThreads {
   private Stmt sequence(List<Stmt> stmts) {
     List<Stmt> result = new ArrayList<>();
     for (int i = 0; i < stmts.size(); i++) {
+      if (i + 1 < stmts.size() && isTransposed(stmts.get(i)) && isTransposed(stmts.get(i + 1))) {
+        result.add(both((Stmt.TileCopy) stmts.get(i), (Stmt.TileCopy) stmts.get(i + 1)));
+        i++;
+        continue;
+      }
       Stmt.If one = stmts.get(i) instanceof Stmt.For f && isElected(f) ? elected(f) : null;
       Stmt.For others =
           one != null && i + 1 < stmts.size() && stmts.get(i + 1) instanceof Stmt.For f ? f : null;
@@ -129,17 +146,50 @@ final class CopyingThreads {
     return new Stmt.For(f.var(), f.min(), f.extent(), kind, null, attrs, stmt(f.body()));
   }
 
-  private Stmt copy(Stmt.TileCopy copy) {
+  /** Two tiles, with what is loaded of both under way at once if there are registers for it. */
+  private Stmt both(Stmt.TileCopy first, Stmt.TileCopy second) {
+    TransposedCopy a = transposed(first);
+    TransposedCopy b = transposed(second);
+    if (!a.fitsBeside(b, own)) {
+      return Stmts.seq(copy(first), copy(second));
+    }
+    Buffer loadedA = loaded(a.whole());
+    Buffer loadedB = loaded(b.whole());
+    return Stmts.seq(
+        a.whole().load(loadedA, thread),
+        b.whole().load(loadedB, thread),
+        a.whole().store(loadedA, thread, stage(first)),
+        b.whole().store(loadedB, thread, stage(second)));
+  }
+
+  private TransposedCopy transposed(Stmt.TileCopy copy) {
+    return TransposedCopy.of(copy.from(), ring(copy), threads, own);
+  }
+
+  private Buffer loaded(TransposedCopy copy) {
+    Buffer loaded = copy.registers();
+    registers.add(loaded);
+    return loaded;
+  }
+
+  private static Expr stage(Stmt.TileCopy copy) {
+    return copy.to().ranges().getFirst().min();
+  }
+
+  private OperandRing ring(Stmt.TileCopy copy) {
     OperandRing ring = rings.get(copy.to().buffer());
     if (ring == null) {
       throw new LoweringException(copy.to().buffer().name() + " is no ring of tiles");
     }
-    Expr stage = copy.to().ranges().getFirst().min();
+    return ring;
+  }
+
+  private Stmt copy(Stmt.TileCopy copy) {
+    OperandRing ring = ring(copy);
+    Expr stage = stage(copy);
     if (ring.transposed()) {
-      TransposedCopy transposed = TransposedCopy.of(copy.from(), ring, threads, own);
-      Buffer loaded = transposed.registers();
-      registers.add(loaded);
-      return transposed.move(loaded, thread, stage);
+      TransposedCopy transposed = transposed(copy);
+      return transposed.move(loaded(transposed), thread, stage);
     }
     Stmt.TileCopy ofTile = new Stmt.TileCopy(Region.whole(ring.tile()), copy.from(), copy.attrs());
     StageCopy all = StageCopy.of(ofTile, ring, threads, true).inGroups(own);

@@ -206,7 +206,11 @@ final class LowerTiles {
             minBlocks,
             RoleCode.registers(
                 role.body(), LoweredPipe.groups(role) * WarpgroupInstruction.THREADS),
-            all);
+            !all
+                ? WarpRoles.Producer.ONE_THREAD
+                : CopyingThreads.transpose(producer)
+                    ? WarpRoles.Producer.TRANSPOSING
+                    : WarpRoles.Producer.COPYING);
     threads = branch.threads();
     return branch.branch(
         tid,
@@ -225,7 +229,7 @@ final class LowerTiles {
     Var thread = Var.index("thread");
     CopyingThreads code =
         new CopyingThreads(rings, thread, role.warps() * 32, branch.producerRegisters());
-    return new Stmt.Let(thread, branch.producer(tid), code.lowered(role.body()));
+    return new Stmt.Let(thread, branch.inProducer(tid), code.lowered(role.body()));
   }
 
   /** The code of a role of one thread. */

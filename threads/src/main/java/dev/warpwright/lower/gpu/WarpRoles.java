@@ -22,12 +22,32 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * @param consumers warpgroups that multiply
  * @param minBlocks blocks of which an SM shall hold so many
  * @param accumulators registers of a consumer thread that hold sums
- * @param copying whether all threads of the producer copy, not one that starts TMA copies
+ * @param producer what the producer's threads do
  */
-public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean copying) {
+public record WarpRoles(int consumers, int minBlocks, int accumulators, Producer producer) {
+  /** What a producer's threads do, and so how many registers they may be left. */
+  public enum Producer {
+    /** One thread starts TMA copies. */
+    ONE_THREAD(40, 32, 24),
+
+    /** All threads copy. */
+    COPYING(96, 72, 56, 40),
+
+    /** All threads copy, and some tiles pass through their registers. */
+    TRANSPOSING(152, 128, 96, 72, 56, 40);
+
+    private final int[] registers;
+
+    Producer(int... registers) {
+      this.registers = registers;
+    }
+
+    private boolean copies() {
+      return this != ONE_THREAD;
+    }
+  }
+
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;
-  private static final int[] PRODUCER_REGISTERS = {40, 32, 24};
-  private static final int[] COPYING_REGISTERS = {96, 72, 56, 40};
 
   /** Above this there is nothing that could be kept in registers. */
   private static final int MAX_REGISTERS = 240;
@@ -50,7 +70,7 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
   }
 
   /** The number among the producer's threads of a thread of the block. */
-  public Expr producer(Var tid) {
+  public Expr inProducer(Var tid) {
     return single() ? Exprs.add(tid, Exprs.i32(-WARPGROUP)) : tid;
   }
 
@@ -60,7 +80,9 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
 
   /** Threads of a block. */
   public int threads() {
-    return single() && !copying ? WARPGROUP + GpuTarget.WARP_SIZE : WARPGROUP * (consumers + 1);
+    return single() && !producer.copies()
+        ? WARPGROUP + GpuTarget.WARP_SIZE
+        : WARPGROUP * (consumers + 1);
   }
 
   /** Number of the first thread that multiplies. */
@@ -91,9 +113,9 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
     }
     int pool = entry * (consumers + 1);
     int each = entry;
-    for (int choice : copying ? COPYING_REGISTERS : PRODUCER_REGISTERS) {
-      int producer = Math.min(choice, entry);
-      each = Math.min(MAX_REGISTERS, (pool - producer) / consumers / 8 * 8);
+    for (int choice : producer.registers) {
+      int kept = Math.min(choice, entry);
+      each = Math.min(MAX_REGISTERS, (pool - kept) / consumers / 8 * 8);
       if (each >= accumulators + OTHER_REGISTERS) {
         break;
       }
@@ -122,14 +144,16 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
   /**
    * The branch of a block into its roles.
    *
-   * @param producer code of the thread that copies, or of all that do
+   * @param produce code of the thread that copies, or of all that do
    * @param produced what all threads of the producer do behind it
    */
-  public Stmt branch(Var tid, Stmt producer, Stmt produced, ConsumerBody consumer) {
+  public Stmt branch(Var tid, Stmt produce, Stmt produced, ConsumerBody consumer) {
     if (single()) {
       Stmt issue =
           Stmts.seq(
-              copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), producer, null),
+              producer.copies()
+                  ? produce
+                  : new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), produce, null),
               produced);
       return new Stmt.If(Exprs.lt(tid, Exprs.i32(WARPGROUP)), consumer.code(tid), issue);
     }
@@ -137,7 +161,7 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
     Stmt issue =
         Stmts.seq(
             changeTo(producerRegisters(), HopperIntrinsics.SETMAXNREG_DEC),
-            copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null),
+            producer.copies() ? produce : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), produce, null),
             produced);
     Stmt multiply =
         Stmts.seq(

@@ -38,9 +38,9 @@ final class WarpRolesTest {
   @ParameterizedTest
   @CsvSource({"2,1,168", "2,2,80", "2,3,56", "3,1,128", "3,2,64", "4,1,96", "4,2,48"})
   void neitherRoleHasRegistersThatTheLaunchDoesNotGive(int consumers, int minBlocks, int entry) {
-    for (boolean copying : new boolean[] {false, true}) {
+    for (WarpRoles.Producer kind : WarpRoles.Producer.values()) {
       for (int accumulators = 2; accumulators <= 256; accumulators += 2) {
-        WarpRoles roles = new WarpRoles(consumers, minBlocks, accumulators, copying);
+        WarpRoles roles = new WarpRoles(consumers, minBlocks, accumulators, kind);
         Stmt branch = branch(roles);
         int producer = registers(branch, HopperIntrinsics.SETMAXNREG_DEC, entry);
         int consumer = registers(branch, HopperIntrinsics.SETMAXNREG_INC, entry);
@@ -57,7 +57,7 @@ final class WarpRolesTest {
   @ParameterizedTest
   @ValueSource(ints = {8, 24})
   void whereEachHasEnoughNothingMoves(int accumulators) {
-    Stmt branch = branch(new WarpRoles(2, 2, accumulators, true));
+    Stmt branch = branch(new WarpRoles(2, 2, accumulators, WarpRoles.Producer.COPYING));
     assertThat(registers(branch, HopperIntrinsics.SETMAXNREG_DEC, -1)).isEqualTo(-1);
     assertThat(registers(branch, HopperIntrinsics.SETMAXNREG_INC, -1)).isEqualTo(-1);
   }
