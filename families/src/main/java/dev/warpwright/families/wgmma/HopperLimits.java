@@ -157,11 +157,7 @@ public final class HopperLimits {
     if (workload.k() == 0) {
       return "K = 0: there is nothing to accumulate";
     }
-    int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
-    if (bytes == 1 && layout != GemmWorkload.Layout.NT) {
-      return "layout " + layout + " of " + workload.operands().text() + ": both must be K-major";
-    }
     // Threads copy dense matrices only.
     if (workload.isStrided() && isTransposed(workload)) {
       return "layout "
@@ -170,7 +166,8 @@ public final class HopperLimits {
           + workload.operands().text()
           + ", whose rows are further apart than they are long";
     }
-    return workload.isStrided() ? alignmentProblem(workload) : null;
+    boolean inVectors = workload.operands().bytes() == 1 && isTransposed(workload);
+    return workload.isStrided() || inVectors ? alignmentProblem(workload) : null;
   }
 
   /** Whether some operand is MN-major, and instructions take it only if it is K-major. */

@@ -343,7 +343,37 @@ class HopperGemmTest {
         set(
             tf32(76, 72, 44, Layout.NN).times(new Batch(2, false, true)),
             new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 0, 1, true)),
+        set(
+            tf32(260, 132, 72, Layout.TN),
+            new HopperConfig(256, 128, 64, 2, 2, 1, 1, ROW, 0, 1, false)),
         set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two));
+  }
+
+  /** Of bytes, whose rows are whole vectors, one or both. */
+  static Stream<ArgumentSet> transposedBytes() {
+    HopperConfig two = new HopperConfig(128, 48, 128, 3, 2, 1, 1, ROW, 0, 1, false);
+    HopperConfig swapped = new HopperConfig(48, 128, 128, 3, 2, 1, 1, ROW, 0, 1, true);
+    HopperConfig small = new HopperConfig(64, 32, 64, 3, 1, 1, 1, ROW, 0, 1, false);
+    return Stream.of(
+        set(GemmWorkload.of(144, 112, 272, DType.F8E4M3, Layout.TN), two),
+        set(GemmWorkload.of(100, 144, 144, DType.F8E4M3, Layout.NN), swapped),
+        set(GemmWorkload.of(80, 45, 208, DType.F8E5M2, Layout.TT), small),
+        set(GemmWorkload.of(80, 48, 75, DType.I8, Layout.TN), small),
+        set(
+            GemmWorkload.of(272, 144, 272, DType.I8, Layout.TN),
+            new HopperConfig(256, 128, 128, 2, 2, 1, 1, ROW, 0, 1, false)),
+        set(GemmWorkload.of(77, 96, 272, DType.I8, Layout.NN).times(Batch.of(3)), small),
+        set(
+            new GemmWorkload(100, 80, 464, DType.F8E4M3, DType.F16, Layout.NN, ALL),
+            HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(128).withCluster(1, 1)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("transposedBytes")
+  void bytesAreTransposedByThreadsThatCopy(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    assertThat(gemm.kernel().toString()).contains("transpose.b8.x4", "wgmma");
+    Simulated.assertSame(gemm);
   }
 
   @ParameterizedTest

@@ -9,12 +9,15 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Copies an MN-major tile into a stage in which it is K-major. A thread loads vectors of some rows
@@ -24,6 +27,8 @@ import java.util.List;
  * loaded[4 * i + v] = B[k + i, n + v]               vectors of v, four rows i
  * Bs[stage, n + v, k + i] = loaded[4 * i + v]       vectors of i, four columns v
  * }</pre>
+ *
+ * <p>Bytes are loaded and stored as words, 16 rows of 16 bytes, and transposed four by four.
  *
  * <p>Lanes share out columns and, next to each other, as many chunks of 16 bytes as a vector has
  * columns. So eight lanes that store at once meet all eight chunks of a swizzled row, which is to
@@ -43,6 +48,9 @@ public record TransposedCopy(
   private static final int CHUNK = 16;
   private static final int BANKS_OF_CHUNKS = 8;
 
+  /** Words of a chunk. */
+  private static final int WORDS = CHUNK / Integer.BYTES;
+
   /** Registers that a thread needs beside what it has loaded. */
   private static final int OTHER_REGISTERS = 32;
 
@@ -56,6 +64,7 @@ public record TransposedCopy(
     int bytes = matrix.dtype().bytes();
     int columns = CHUNK / bytes;
     while (columns > 1
+        && bytes > 1
         && !(matrix.extent(matrix.rank() - 1) % columns == 0
             && ring.tile().extent(0) % columns == 0
             && matrix.alignment() >= columns * bytes
@@ -109,13 +118,17 @@ public record TransposedCopy(
     return count;
   }
 
+  private boolean isOfBytes() {
+    return from.buffer().dtype().bytes() == 1;
+  }
+
   /** What is loaded of the pieces that are under way. */
   public Buffer registers() {
-    return Buffer.of(
-        ring.tile().name() + "_next",
-        from.buffer().dtype(),
-        Scope.LOCAL,
-        (long) together * depth() * columns);
+    long elements = (long) together * depth() * columns;
+    String name = ring.tile().name() + "_next";
+    return isOfBytes()
+        ? Buffer.of(name, DType.U32, Scope.LOCAL, elements / Integer.BYTES)
+        : Buffer.of(name, from.buffer().dtype(), Scope.LOCAL, elements);
   }
 
   /**
@@ -184,7 +197,20 @@ public record TransposedCopy(
   }
 
   private Stmt store(Buffer loaded, Var tid, Expr stage, Expr first) {
-    Buffer column = Buffer.of(ring.tile().name() + "_column", loaded.dtype(), Scope.LOCAL, depth());
+    long elements = isOfBytes() ? CHUNK / Integer.BYTES : depth();
+    Buffer column =
+        Buffer.of(ring.tile().name() + "_column", loaded.dtype(), Scope.LOCAL, elements);
+    if (isOfBytes()) {
+      Buffer words =
+          Buffer.of(ring.tile().name() + "_words", DType.U32, Scope.LOCAL, WORDS * WORDS);
+      Buffer rows = Buffer.of(ring.tile().name() + "_rows", DType.U32, Scope.LOCAL, WORDS);
+      return Stmts.alloc(
+          List.of(column, words, rows),
+          pieces(
+              tid,
+              first,
+              (r, k, n) -> new Bytes(loaded, rows, words, column).store(stage, r, k, n)));
+    }
     return new Stmt.Alloc(
         column, pieces(tid, first, (r, k, n) -> store(loaded, column, stage, r, k, n)));
   }
@@ -230,6 +256,15 @@ public record TransposedCopy(
         depth(),
         i -> {
           List<Expr> at = Guards.indices(from, List.of(Exprs.add(k, i), n));
+          if (isOfBytes()) {
+            Expr word = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), WORDS);
+            return Exprs.evaluate(
+                Intrinsics.LOAD_AROUND_X4,
+                new Expr.AddressOf(loaded, List.of(word)),
+                new Expr.AddressOf(from.buffer(), StageCopy.clamped(from, at, columns)),
+                Exprs.i32(0),
+                Exprs.cast(DType.I32, Guards.insideOfGrid(from, at)));
+          }
           Expr register = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), columns);
           Stmt load = ThreadCode.move(loaded, List.of(register), from.buffer(), at, columns);
           Expr inside = Guards.insideOfGrid(from, at);
@@ -272,5 +307,72 @@ public record TransposedCopy(
                     column,
                     List.of(Exprs.i32(0)),
                     depth())));
+  }
+
+  /** Pieces of 16 by 16 bytes. */
+  private final class Bytes {
+    /** Four words of each row. */
+    private final Buffer loaded;
+
+    /** A word of four rows. */
+    private final Buffer rows;
+
+    /** A word of all rows, transposed. */
+    private final Buffer words;
+
+    /** What is stored at once. */
+    private final Buffer column;
+
+    Bytes(Buffer loaded, Buffer rows, Buffer words, Buffer column) {
+      this.loaded = loaded;
+      this.rows = rows;
+      this.words = words;
+      this.column = column;
+    }
+
+    Stmt store(Expr stage, Expr number, Expr k, Expr n) {
+      return unrolled(
+          "w",
+          w ->
+              Stmts.seq(
+                  unrolled("b", b -> transpose(number, w, b)),
+                  unrolled(
+                      "v",
+                      v -> column(stage, k, Exprs.add(n, Exprs.add(Exprs.mul(w, WORDS), v)), v))));
+    }
+
+    /** A word of four rows. */
+    private Stmt transpose(Expr number, Expr w, Expr block) {
+      return Stmts.seq(
+          unrolled(
+              "i",
+              i -> {
+                Expr row =
+                    Exprs.add(Exprs.mul(Exprs.add(Exprs.mul(number, WORDS), block), WORDS), i);
+                return new Stmt.Store(
+                    rows, List.of(i), Exprs.load(loaded, Exprs.add(Exprs.mul(row, WORDS), w)));
+              }),
+          Exprs.evaluate(
+              Intrinsics.TRANSPOSE_B8_X4,
+              new Expr.AddressOf(words, List.of(Exprs.mul(block, WORDS))),
+              new Expr.AddressOf(rows, List.of(Exprs.i32(0)))));
+    }
+
+    private Stmt column(Expr stage, Expr k, Expr n, Expr v) {
+      return Stmts.seq(
+          unrolled(
+              "b",
+              b ->
+                  new Stmt.Store(
+                      column, List.of(b), Exprs.load(words, Exprs.add(Exprs.mul(b, WORDS), v)))),
+          Exprs.evaluate(
+              Intrinsics.STORE_X4,
+              new Expr.AddressOf(ring.ring(), ring.indices(stage, k, n)),
+              new Expr.AddressOf(column, List.of(Exprs.i32(0)))));
+    }
+
+    private static Stmt unrolled(String name, Function<Expr, Stmt> body) {
+      return Stmts.loop(ForKind.UNROLLED, name, WORDS, body::apply);
+    }
   }
 }

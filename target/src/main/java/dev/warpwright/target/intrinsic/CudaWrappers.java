@@ -64,6 +64,32 @@ final class CudaWrappers {
       }
       """;
 
+  static final String STORE_X4 =
+      """
+      __device__ __forceinline__ void st_shared_x4(void* dst, const unsigned* src) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "r"(address), "r"(src[0]), "r"(src[1]), "r"(src[2]), "r"(src[3])
+                     : "memory");
+      }
+      """;
+
+  /** Pairs of bytes first, pairs of pairs then: eight instructions. */
+  static final String TRANSPOSE_B8_X4 =
+      """
+      __device__ __forceinline__ void transpose_b8_x4(unsigned* dst, const unsigned* src) {
+        const unsigned low0 = __byte_perm(src[0], src[1], 0x5140);
+        const unsigned low1 = __byte_perm(src[2], src[3], 0x5140);
+        const unsigned high0 = __byte_perm(src[0], src[1], 0x7362);
+        const unsigned high1 = __byte_perm(src[2], src[3], 0x7362);
+        dst[0] = __byte_perm(low0, low1, 0x5410);
+        dst[1] = __byte_perm(low0, low1, 0x7632);
+        dst[2] = __byte_perm(high0, high1, 0x5410);
+        dst[3] = __byte_perm(high0, high1, 0x7632);
+      }
+      """;
+
   static final String CP_ASYNC_COMMIT =
       """
       __device__ __forceinline__ void cp_async_commit() {

@@ -117,6 +117,34 @@ public final class Intrinsics {
           CudaWrappers.STORE_SHIFTED_X4,
           "PTX ISA, shf, st");
 
+  /** {@code (dst, src[4])}: 16 bytes to shared memory. */
+  public static final TargetIntrinsic STORE_X4 =
+      add(
+          "st.shared.x4",
+          Collective.THREAD,
+          List.of(
+              new Operand("dst", null, SHARED, Access.WRITE, 16),
+              new Operand("src", DType.U32, LOCAL, Access.READ, 4)),
+          null,
+          new Computes(LaneMeanings.load(4)),
+          75,
+          CudaWrappers.STORE_X4,
+          "PTX ISA, st");
+
+  /** {@code (dst[4], src[4])}: 4 × 4 bytes, rows become columns: byte j of word i to i of j. */
+  public static final TargetIntrinsic TRANSPOSE_B8_X4 =
+      add(
+          "transpose.b8.x4",
+          Collective.THREAD,
+          List.of(
+              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
+              new Operand("src", DType.U32, LOCAL, Access.READ, 4)),
+          null,
+          new Computes(LaneMeanings.transposeBytes()),
+          75,
+          CudaWrappers.TRANSPOSE_B8_X4,
+          "PTX ISA, prmt");
+
   /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4}. */
   public static final TargetIntrinsic STMATRIX_X4 = stmatrix(4, false);
 

@@ -6,7 +6,7 @@ import dev.warpwright.ir.type.Numerics;
 final class LaneMeanings {
   private LaneMeanings() {}
 
-  /** So many 32-bit words from memory, operand 1, into registers, operand 0. */
+  /** So many 32-bit words from where operand 1 is to where operand 0 is. */
   static Meaning load(int count) {
     return lanes -> {
       for (int lane = 0; lane < lanes.count(); lane++) {
@@ -62,6 +62,23 @@ final class LaneMeanings {
       words[at / 4] |= (from[place / 4] >>> 8 * (place % 4) & 0xFF) << 8 * (at % 4);
     }
     lanes.store(0, lane, words);
+  }
+
+  /** {@code (dst, src)}: four words of four bytes, rows become columns. */
+  static Meaning transposeBytes() {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          int[] from = new int[4];
+          lanes.load(1, lane, from);
+          int[] words = new int[4];
+          for (int at = 0; at < 16; at++) {
+            words[at % 4] |= (from[at / 4] >>> 8 * (at % 4) & 0xFF) << 8 * (at / 4);
+          }
+          lanes.store(0, lane, words);
+        }
+      }
+    };
   }
 
   /** {@code (dst, src, srcBytes)}: bytes from global to shared memory, zeros past those present. */

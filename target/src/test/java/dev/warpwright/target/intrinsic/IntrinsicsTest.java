@@ -62,6 +62,16 @@ class IntrinsicsTest {
   }
 
   @Test
+  void rowsOfBytesBecomeColumns() {
+    WarpOfArrays thread = new WarpOfArrays(1, 2, 4);
+    thread.memory[1][0] = new int[] {0x03020100, 0x13121110, 0x23222120, 0xF3F2F1F0};
+    thread.run(Intrinsics.TRANSPOSE_B8_X4);
+    assertThat(thread.memory[0][0]).containsExactly(0xF0201000, 0xF1211101, 0xF2221202, 0xF3231303);
+    thread.run(Intrinsics.STORE_X4);
+    assertThat(thread.memory[0][0]).isEqualTo(thread.memory[1][0]);
+  }
+
+  @Test
   void asynchronousCopiesFillWithZeros() {
     WarpOfArrays thread = new WarpOfArrays(1, 3, 4);
     thread.memory[0][0] = new int[] {9, 9, 9, 9};
