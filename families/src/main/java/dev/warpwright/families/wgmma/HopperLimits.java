@@ -37,7 +37,7 @@ public final class HopperLimits {
     }
     int bytes = workload.operands().bytes();
     boolean alongColumns =
-        bytes == 2
+        bytes < 4
             && (config.swapAb()
                 ? workload.layout().transposedA()
                 : !workload.layout().transposedB());

@@ -287,7 +287,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** Heights of tiles for few rows: no more than twice what there is. */
   private long[] heights() {
-    int granule = workload.layout().transposedA() && workload.operands().bytes() == 2 ? 16 : 8;
+    int granule = workload.layout().transposedA() && workload.operands().bytes() < 4 ? 16 : 8;
     return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
@@ -300,7 +300,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    */
   private long[] widths() {
     boolean alongColumns =
-        !workload.layout().transposedB() && workload.operands().bytes() == 2
+        !workload.layout().transposedB() && workload.operands().bytes() < 4
             || isOfBytes()
             || workload.epilogue().glu();
     long[] options =

@@ -12,7 +12,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
-import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.VectorIntrinsics;
 import java.util.List;
 
 /**
@@ -128,7 +128,7 @@ record ShiftedCopy(Region from, OperandRing ring, Buffer raw) {
 
   private Stmt vector(Expr index, int word, Expr source, Expr back, Expr present) {
     return Exprs.evaluate(
-        Intrinsics.LOAD_AROUND_X4,
+        VectorIntrinsics.LOAD_AROUND_X4,
         register(index, word),
         source,
         back,
@@ -144,7 +144,7 @@ record ShiftedCopy(Region from, OperandRing ring, Buffer raw) {
     return (index, row, column) -> {
       Place p = place(row, column);
       return Exprs.evaluate(
-          Intrinsics.STORE_SHIFTED_X4,
+          VectorIntrinsics.STORE_SHIFTED_X4,
           new Expr.AddressOf(ring.ring(), ring.indices(stage, row, column)),
           register(index, 0),
           p.back(),

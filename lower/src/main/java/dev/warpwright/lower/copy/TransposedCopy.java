@@ -15,7 +15,7 @@ import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
-import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.VectorIntrinsics;
 import java.util.List;
 import java.util.function.Function;
 
@@ -259,7 +259,7 @@ public record TransposedCopy(
           if (isOfBytes()) {
             Expr word = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), WORDS);
             return Exprs.evaluate(
-                Intrinsics.LOAD_AROUND_X4,
+                VectorIntrinsics.LOAD_AROUND_X4,
                 new Expr.AddressOf(loaded, List.of(word)),
                 new Expr.AddressOf(from.buffer(), StageCopy.clamped(from, at, columns)),
                 Exprs.i32(0),
@@ -353,7 +353,7 @@ public record TransposedCopy(
                     rows, List.of(i), Exprs.load(loaded, Exprs.add(Exprs.mul(row, WORDS), w)));
               }),
           Exprs.evaluate(
-              Intrinsics.TRANSPOSE_B8_X4,
+              VectorIntrinsics.TRANSPOSE_B8_X4,
               new Expr.AddressOf(words, List.of(Exprs.mul(block, WORDS))),
               new Expr.AddressOf(rows, List.of(Exprs.i32(0)))));
     }
@@ -366,7 +366,7 @@ public record TransposedCopy(
                   new Stmt.Store(
                       column, List.of(b), Exprs.load(words, Exprs.add(Exprs.mul(b, WORDS), v)))),
           Exprs.evaluate(
-              Intrinsics.STORE_X4,
+              VectorIntrinsics.STORE_X4,
               new Expr.AddressOf(ring.ring(), ring.indices(stage, k, n)),
               new Expr.AddressOf(column, List.of(Exprs.i32(0)))));
     }

@@ -19,6 +19,7 @@ import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.VectorIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -208,7 +209,7 @@ final class WarpProducts {
     Expr row = Exprs.add(Exprs.mul(j, FragmentOrder.BLOCK), Exprs.div(lane, 4));
     Expr k = Exprs.add(Exprs.mul(kk, FragmentOrder.BLOCK), Exprs.mul(Exprs.mod(lane, 4), 2));
     return Exprs.evaluate(
-        Intrinsics.LOAD_X4,
+        VectorIntrinsics.LOAD_X4,
         at(held, register),
         new Expr.AddressOf(b.buffer(), Guards.indices(b, List.of(row, k))));
   }

@@ -28,6 +28,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.VectorIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -177,10 +178,10 @@ class ShiftedCopyTest {
   void whatIsWrongInACallIsSeen() {
     Buffer matrix = Buffer.of("A", DType.F16, Scope.GLOBAL, 3, 17);
     for (TargetIntrinsic intrinsic :
-        List.of(Intrinsics.LOAD_AROUND_X4, Intrinsics.STORE_SHIFTED_X4)) {
+        List.of(VectorIntrinsics.LOAD_AROUND_X4, VectorIntrinsics.STORE_SHIFTED_X4)) {
       for (int operand = 2; operand < 4; operand++) {
         // Neither a load that is never made or always, nor a shift or a count that is constant.
-        for (int value : new int[] {0, intrinsic == Intrinsics.LOAD_AROUND_X4 ? 1 : 14}) {
+        for (int value : new int[] {0, intrinsic == VectorIntrinsics.LOAD_AROUND_X4 ? 1 : 14}) {
           Kernel wrong = with(kernel(matrix, 8, 64, true), intrinsic, operand, value);
           Arguments arguments = Arguments.random(wrong.params(), SEED);
           arguments.get("out").poison();

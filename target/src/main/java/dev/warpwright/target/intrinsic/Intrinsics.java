@@ -64,87 +64,6 @@ public final class Intrinsics {
   /** As {@link #LDMATRIX_X4}, each matrix transposed on the way. */
   public static final TargetIntrinsic LDMATRIX_X4_TRANS = ldmatrix(4, true);
 
-  /** {@code (dst[4], src)}: 16 bytes of memory that nothing writes while the kernel runs. */
-  public static final TargetIntrinsic LOAD_X4 =
-      add(
-          "ld.global.x4",
-          Collective.THREAD,
-          List.of(
-              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
-              new Operand("src", null, GLOBAL, Access.READ, 16)),
-          null,
-          new Computes(LaneMeanings.load(4)),
-          75,
-          CudaWrappers.LOAD_X4,
-          "PTX ISA, ld.global.nc");
-
-  /**
-   * {@code (dst[4], src, back, present)}: 16 bytes that begin {@code back} bytes before an element,
-   * at a multiple of 16 bytes; zeros, and nothing is read, if {@code present} is 0. What an element
-   * begins inside of, and what follows that, are two of these for {@link #STORE_SHIFTED_X4}.
-   */
-  public static final TargetIntrinsic LOAD_AROUND_X4 =
-      add(
-          "ld.global.around.x4",
-          Collective.THREAD,
-          List.of(
-              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
-              new Operand("src", null, GLOBAL, Access.READ, 1),
-              value("back", DType.I32),
-              value("present", DType.I32)),
-          null,
-          new Computes(LaneMeanings.loadAround()),
-          75,
-          CudaWrappers.LOAD_AROUND_X4,
-          "PTX ISA, ld");
-
-  /**
-   * {@code (dst, src[8], shift, count)}: 16 of the 32 bytes in registers, from the byte {@code
-   * shift} (0 to 15) on, to shared memory; those past the first {@code count} become zero.
-   */
-  public static final TargetIntrinsic STORE_SHIFTED_X4 =
-      add(
-          "st.shared.shifted.x4",
-          Collective.THREAD,
-          List.of(
-              new Operand("dst", null, SHARED, Access.WRITE, 16),
-              new Operand("src", DType.U32, LOCAL, Access.READ, 8),
-              value("shift", DType.I32),
-              value("count", DType.I32)),
-          null,
-          new Computes(LaneMeanings.storeShifted()),
-          75,
-          CudaWrappers.STORE_SHIFTED_X4,
-          "PTX ISA, shf, st");
-
-  /** {@code (dst, src[4])}: 16 bytes to shared memory. */
-  public static final TargetIntrinsic STORE_X4 =
-      add(
-          "st.shared.x4",
-          Collective.THREAD,
-          List.of(
-              new Operand("dst", null, SHARED, Access.WRITE, 16),
-              new Operand("src", DType.U32, LOCAL, Access.READ, 4)),
-          null,
-          new Computes(LaneMeanings.load(4)),
-          75,
-          CudaWrappers.STORE_X4,
-          "PTX ISA, st");
-
-  /** {@code (dst[4], src[4])}: 4 × 4 bytes, rows become columns: byte j of word i to i of j. */
-  public static final TargetIntrinsic TRANSPOSE_B8_X4 =
-      add(
-          "transpose.b8.x4",
-          Collective.THREAD,
-          List.of(
-              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
-              new Operand("src", DType.U32, LOCAL, Access.READ, 4)),
-          null,
-          new Computes(LaneMeanings.transposeBytes()),
-          75,
-          CudaWrappers.TRANSPOSE_B8_X4,
-          "PTX ISA, prmt");
-
   /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4}. */
   public static final TargetIntrinsic STMATRIX_X4 = stmatrix(4, false);
 
@@ -330,8 +249,8 @@ public final class Intrinsics {
 
   static {
     BY_NAME.put(CacheHints.PREFETCH_L2.text(), CacheHints.PREFETCH_L2);
-    for (TargetIntrinsic intrinsic : HopperIntrinsics.TABLE) {
-      BY_NAME.put(intrinsic.text(), intrinsic);
+    for (List<TargetIntrinsic> table : List.of(VectorIntrinsics.TABLE, HopperIntrinsics.TABLE)) {
+      table.forEach(intrinsic -> BY_NAME.put(intrinsic.text(), intrinsic));
     }
   }
 

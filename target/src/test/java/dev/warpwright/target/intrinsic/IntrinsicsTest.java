@@ -48,7 +48,7 @@ class IntrinsicsTest {
         }
         thread.values[2][0] = shift;
         thread.values[3][0] = count;
-        thread.run(Intrinsics.STORE_SHIFTED_X4);
+        thread.run(VectorIntrinsics.STORE_SHIFTED_X4);
         for (int at = 0; at < 16; at++) {
           assertThat(thread.memory[0][0][at / 4] >>> 8 * (at % 4) & 0xFF)
               .as("byte %s, shift %s, count %s", at, shift, count)
@@ -57,7 +57,7 @@ class IntrinsicsTest {
       }
     }
     thread.values[2][0] = 16;
-    assertThatThrownBy(() -> thread.run(Intrinsics.STORE_SHIFTED_X4))
+    assertThatThrownBy(() -> thread.run(VectorIntrinsics.STORE_SHIFTED_X4))
         .hasMessageContaining("16 bytes");
   }
 
@@ -65,9 +65,9 @@ class IntrinsicsTest {
   void rowsOfBytesBecomeColumns() {
     WarpOfArrays thread = new WarpOfArrays(1, 2, 4);
     thread.memory[1][0] = new int[] {0x03020100, 0x13121110, 0x23222120, 0xF3F2F1F0};
-    thread.run(Intrinsics.TRANSPOSE_B8_X4);
+    thread.run(VectorIntrinsics.TRANSPOSE_B8_X4);
     assertThat(thread.memory[0][0]).containsExactly(0xF0201000, 0xF1211101, 0xF2221202, 0xF3231303);
-    thread.run(Intrinsics.STORE_X4);
+    thread.run(VectorIntrinsics.STORE_X4);
     assertThat(thread.memory[0][0]).isEqualTo(thread.memory[1][0]);
   }
 
