@@ -237,6 +237,14 @@ final class TensorCoreSamples {
         GemmWorkload.of(136, 120, 108, DType.F32, Layout.TN).with(Precision.TF32),
         HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32).withCluster(1, 1));
     warpgroups(
+        "wgmma-e4m3-nn",
+        GemmWorkload.of(100, 144, 208, DType.F8E4M3, Layout.NN),
+        HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(64).withCluster(1, 1));
+    warpgroups(
+        "wgmma-i8-tn",
+        GemmWorkload.of(144, 80, 203, DType.I8, Layout.TN),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(64).withCluster(1, 1));
+    warpgroups(
         "wgmma-e4m3",
         GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
         HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
