@@ -306,10 +306,11 @@ public final class HopperModel {
     Turned a = turned(w.layout().transposedA() ? c.tileM() : 0, w.lda(), w, c);
     Turned b = turned(w.layout().transposedB() ? 0 : c.tileN(), w.ldb(), w, c);
     int registers = HopperLimits.copyingRegisters(w, c);
-    boolean together =
-        TransposedCopy.areTogether(a.rounds, a.columns, b.rounds, b.columns, registers);
-    long batches = together ? 1 : a.batches(registers) + b.batches(registers);
-    return batches * at(BATCH) + (a.instructions() + b.instructions()) * at(COPY) * sharing;
+    double instructions = (a.instructions() + b.instructions()) * at(COPY) * sharing;
+    // Loaded a step ahead, nothing is waited for.
+    return TransposedCopy.fit(a.registers() + b.registers(), registers)
+        ? instructions
+        : (a.batches(registers) + b.batches(registers)) * at(BATCH) + instructions;
   }
 
   /**
@@ -322,6 +323,10 @@ public final class HopperModel {
   private record Turned(long rounds, int columns, int depth) {
     long batches(int registers) {
       return rounds == 0 ? 0 : rounds / TransposedCopy.together(rounds, columns, registers);
+    }
+
+    long registers() {
+      return TransposedCopy.registers(rounds, columns);
     }
 
     /** Loads and stores of all warps. */

@@ -153,25 +153,26 @@ public record TransposedCopy(
   }
 
   /**
-   * Whether all of this tile and another one can be under way at once.
+   * Registers of so many pieces.
    *
-   * @param registers of a thread
+   * @param columns of a vector that is loaded
    */
-  public boolean fitsBeside(TransposedCopy other, int registers) {
-    return areTogether(rounds(), columns, other.rounds(), other.columns, registers);
+  public static long registers(long rounds, int columns) {
+    return rounds * CHUNK * columns / Integer.BYTES;
+  }
+
+  /** Registers that all pieces of a thread take at once. */
+  public long wholeRegisters() {
+    return registers(rounds(), columns);
   }
 
   /**
-   * Whether all of two tiles can be under way at once.
+   * Whether so many loaded registers leave a thread enough.
    *
-   * @param rounds pieces of a thread
-   * @param columns of a vector that is loaded
-   * @param registers of a thread
+   * @param registers of the thread
    */
-  public static boolean areTogether(
-      long rounds, int columns, long otherRounds, int otherColumns, int registers) {
-    return (rounds * columns + otherRounds * otherColumns) * CHUNK / Integer.BYTES
-        <= registers - OTHER_REGISTERS;
+  public static boolean fit(long loaded, int registers) {
+    return loaded <= registers - OTHER_REGISTERS;
   }
 
   /**
@@ -184,12 +185,14 @@ public record TransposedCopy(
   }
 
   /**
-   * Stores what {@link #load} has loaded.
+   * Stores what is loaded of a {@link #whole()} tile, and loads another one, piece by piece.
    *
    * @param loaded {@link #registers()}
+   * @param next what is loaded
    */
-  public Stmt store(Buffer loaded, Var tid, Expr stage) {
-    return store(loaded, tid, stage, Exprs.i32(0));
+  public Stmt storeAndLoad(Buffer loaded, Var tid, Expr stage, Region next) {
+    TransposedCopy other = new TransposedCopy(next, ring, threads, columns, together);
+    return storing(loaded, tid, Exprs.i32(0), stage, (r, k, n) -> other.load(loaded, r, k, n));
   }
 
   private Stmt load(Buffer loaded, Var tid, Expr first) {
@@ -197,22 +200,31 @@ public record TransposedCopy(
   }
 
   private Stmt store(Buffer loaded, Var tid, Expr stage, Expr first) {
-    long elements = isOfBytes() ? CHUNK / Integer.BYTES : depth();
-    Buffer column =
-        Buffer.of(ring.tile().name() + "_column", loaded.dtype(), Scope.LOCAL, elements);
+    return storing(loaded, tid, first, stage, (r, k, n) -> Stmt.Seq.EMPTY);
+  }
+
+  /** Stores pieces, and does something behind each of them. */
+  private Stmt storing(Buffer loaded, Var tid, Expr first, Expr stage, Piece behind) {
+    String name = ring.tile().name();
     if (isOfBytes()) {
-      Buffer words =
-          Buffer.of(ring.tile().name() + "_words", DType.U32, Scope.LOCAL, WORDS * WORDS);
-      Buffer rows = Buffer.of(ring.tile().name() + "_rows", DType.U32, Scope.LOCAL, WORDS);
+      Buffer column = Buffer.of(name + "_column", DType.U32, Scope.LOCAL, WORDS);
+      Buffer words = Buffer.of(name + "_words", DType.U32, Scope.LOCAL, WORDS * WORDS);
+      Buffer rows = Buffer.of(name + "_rows", DType.U32, Scope.LOCAL, WORDS);
+      Bytes bytes = new Bytes(loaded, rows, words, column);
       return Stmts.alloc(
           List.of(column, words, rows),
           pieces(
               tid,
               first,
-              (r, k, n) -> new Bytes(loaded, rows, words, column).store(stage, r, k, n)));
+              (r, k, n) -> Stmts.seq(bytes.store(stage, r, k, n), behind.code(r, k, n))));
     }
+    Buffer column = Buffer.of(name + "_column", loaded.dtype(), Scope.LOCAL, depth());
     return new Stmt.Alloc(
-        column, pieces(tid, first, (r, k, n) -> store(loaded, column, stage, r, k, n)));
+        column,
+        pieces(
+            tid,
+            first,
+            (r, k, n) -> Stmts.seq(store(loaded, column, stage, r, k, n), behind.code(r, k, n))));
   }
 
   /** Code for a piece: its number among those under way, and its first row and column. */

@@ -16,9 +16,14 @@ import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of {@code LowerTiles} for a role all threads of which copy: what no tensor map
@@ -38,9 +43,19 @@ final class CopyingThreads {
   /** Registers that each of them has. */
   private final int own;
 
+  /** What the kernel writes: it may not be there yet. */
+  private final Set<Buffer> written;
+
   private final List<Buffer> registers = new ArrayList<>();
 
-  CopyingThreads(Map<Buffer, OperandRing> rings, Var thread, int threads, int own) {
+  /** A copy whose tile is loaded a step ahead. */
+  private record Ahead(TransposedCopy copy, Buffer registers, Region next) {}
+
+  private final Map<Stmt.TileCopy, Ahead> aheadOf = new IdentityHashMap<>();
+
+  CopyingThreads(
+      Map<Buffer, OperandRing> rings, Var thread, int threads, int own, Set<Buffer> written) {
+    this.written = written;
     this.rings = rings;
     this.thread = thread;
     this.threads = threads;
@@ -97,11 +112,6 @@ final class CopyingThreads {
   private Stmt sequence(List<Stmt> stmts) {
     List<Stmt> result = new ArrayList<>();
     for (int i = 0; i < stmts.size(); i++) {
-      if (i + 1 < stmts.size() && isTransposed(stmts.get(i)) && isTransposed(stmts.get(i + 1))) {
-        result.add(both((Stmt.TileCopy) stmts.get(i), (Stmt.TileCopy) stmts.get(i + 1)));
-        i++;
-        continue;
-      }
       Stmt.If one = stmts.get(i) instanceof Stmt.For f && isElected(f) ? elected(f) : null;
       Stmt.For others =
           one != null && i + 1 < stmts.size() && stmts.get(i + 1) instanceof Stmt.For f ? f : null;
@@ -142,24 +152,82 @@ final class CopyingThreads {
       }
       return once(f);
     }
+    if (f.kind() == ForKind.SERIAL && copiesItself(f.body()) && ahead(f) instanceof Stmt steps) {
+      return steps;
+    }
     ForKind kind = f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind();
     return new Stmt.For(f.var(), f.min(), f.extent(), kind, null, attrs, stmt(f.body()));
   }
 
-  /** Two tiles, with what is loaded of both under way at once if there are registers for it. */
-  private Stmt both(Stmt.TileCopy first, Stmt.TileCopy second) {
-    TransposedCopy a = transposed(first);
-    TransposedCopy b = transposed(second);
-    if (!a.fitsBeside(b, own)) {
-      return Stmts.seq(copy(first), copy(second));
+  /**
+   * Steps whose tiles threads transpose, each loaded while the one before it is stored: no register
+   * waits for memory while another one could.
+   *
+   * <pre>{@code
+   * next = B[0, …]
+   * for k in n { wait(empty); for each piece { Bs[s, …] = next[…]; next[…] = B[k + 1, …] }; arrive }
+   * }</pre>
+   *
+   * @return null if registers do not hold a step, or what is loaded is not there a step ahead
+   */
+  private @Nullable Stmt ahead(Stmt.For f) {
+    List<Stmt.TileCopy> copies = new ArrayList<>();
+    Set<Var> inside = new HashSet<>();
+    boolean[] waits = {false};
+    Walk.statements(
+        f.body(),
+        s -> {
+          switch (s) {
+            case Stmt.TileCopy copy when isTransposed(copy) -> copies.add(copy);
+            case Stmt.Let l -> inside.add(l.var());
+            case Stmt.For inner -> inside.add(inner.var());
+            case Stmt.Evaluate e -> waits[0] |= e.call().op() == HopperIntrinsics.AWAIT_PREVIOUS;
+            case Stmt.While _ -> waits[0] = true;
+            default -> {}
+          }
+        });
+    long loaded = 0;
+    for (Stmt.TileCopy copy : copies) {
+      loaded += transposed(copy).wholeRegisters();
+      boolean known =
+          copy.from().ranges().stream().noneMatch(r -> StageNumbers.mentions(r.min(), inside));
+      waits[0] |= !known || written.contains(copy.from().buffer());
     }
-    Buffer loadedA = loaded(a.whole());
-    Buffer loadedB = loaded(b.whole());
+    if (copies.isEmpty() || waits[0] || !TransposedCopy.fit(loaded, own)) {
+      return null;
+    }
+    List<Stmt> first = new ArrayList<>();
+    Var next = Var.index("next");
+    for (Stmt.TileCopy copy : copies) {
+      TransposedCopy whole = transposed(copy).whole();
+      Buffer registers = loaded(whole);
+      aheadOf.put(copy, new Ahead(whole, registers, at(copy, f.var(), next).from()));
+      Region begin = at(copy, f.var(), f.min()).from();
+      first.add(
+          new TransposedCopy(begin, whole.ring(), threads, whole.columns(), whole.together())
+              .load(registers, thread));
+    }
+    Expr last = Exprs.add(Exprs.add(f.min(), f.extent()), Exprs.i32(-1));
+    Expr following = Exprs.min(Exprs.add(f.var(), 1), last);
+    Stmt begin = Stmts.seq(first);
     return Stmts.seq(
-        a.whole().load(loadedA, thread),
-        b.whole().load(loadedB, thread),
-        a.whole().store(loadedA, thread, stage(first)),
-        b.whole().store(loadedB, thread, stage(second)));
+        f.extent() instanceof Expr.IntImm n && n.value() > 0
+            ? begin
+            : new Stmt.If(Exprs.lt(Exprs.i32(0), f.extent()), begin, null),
+        f.withBody(new Stmt.Let(next, following, stmt(f.body()))));
+  }
+
+  private static Stmt.TileCopy at(Stmt.TileCopy copy, Var step, Expr value) {
+    return (Stmt.TileCopy) Substitution.ofVars(Map.of(step, value)).stmt(copy);
+  }
+
+  /** Whether copies are a loop's own, not those of a loop inside. */
+  private static boolean copiesItself(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.stream().anyMatch(CopyingThreads::copiesItself);
+      case Stmt.Let l -> copiesItself(l.body());
+      default -> isTransposed(s);
+    };
   }
 
   private TransposedCopy transposed(Stmt.TileCopy copy) {
@@ -187,6 +255,9 @@ final class CopyingThreads {
   private Stmt copy(Stmt.TileCopy copy) {
     OperandRing ring = ring(copy);
     Expr stage = stage(copy);
+    if (aheadOf.get(copy) instanceof Ahead ahead) {
+      return ahead.copy().storeAndLoad(ahead.registers(), thread, stage, ahead.next());
+    }
     if (ring.transposed()) {
       TransposedCopy transposed = transposed(copy);
       return transposed.move(loaded(transposed), thread, stage);

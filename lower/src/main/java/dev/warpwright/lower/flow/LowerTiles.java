@@ -16,7 +16,9 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.block.BlockTiles;
 import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
@@ -29,8 +31,10 @@ import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -227,8 +231,10 @@ final class LowerTiles {
 
   private Stmt allThreads(Role role, WarpRoles branch) {
     Var thread = Var.index("thread");
+    Set<Buffer> written = new HashSet<>();
+    Walk.statements(func.body(), s -> written.addAll(Leaves.of(s).writes()));
     CopyingThreads code =
-        new CopyingThreads(rings, thread, role.warps() * 32, branch.producerRegisters());
+        new CopyingThreads(rings, thread, role.warps() * 32, branch.producerRegisters(), written);
     return new Stmt.Let(thread, branch.inProducer(tid), code.lowered(role.body()));
   }
 
