@@ -93,13 +93,44 @@ class CompiledFamiliesTest {
             "tf32, A through registers",
             HopperGemm.schedule(
                 GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TT).with(Precision.TF32),
-                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32))),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32).holding())),
         set(
             "tf32, B through registers",
             HopperGemm.schedule(
                 GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.NN).with(Precision.TF32),
                 new HopperConfig(160, 192, 32, 4, 3, 1, 1, ORDER, 132, 1, true)
+                    .holding()
                     .withDivision(new WorkDivision.Stream(0)))),
+        set(
+            "tf32, both transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(128, 256, 32, 4, 2, 1, 1, ORDER, 132, 1, false))),
+        set(
+            "tf32, transposed in few registers, rows that begin anywhere",
+            HopperGemm.schedule(
+                GemmWorkload.of(4097, 4099, 4095, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(192, 160, 32, 4, 3, 1, 1, ORDER, 0, 1, false))),
+        set(
+            "tf32, both transposed, ragged in every direction",
+            HopperGemm.schedule(
+                GemmWorkload.of(4100, 4100, 4095, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(128, 256, 32, 4, 2, 1, 1, ORDER, 132, 1, false))),
+        set(
+            "8-bit floats, ragged in every direction, both transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4112, 4112, 4095, DType.F8E4M3, Layout.TN),
+                new HopperConfig(128, 256, 128, 4, 2, 1, 1, ORDER, 132, 1, false))),
+        set(
+            "8-bit floats, B transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, Layout.NN),
+                new HopperConfig(128, 256, 128, 4, 2, 1, 1, ORDER, 132, 1, false))),
+        set(
+            "bytes, both transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.I8, Layout.TN),
+                new HopperConfig(256, 128, 128, 4, 2, 1, 1, ORDER, 132, 1, false))),
         set(
             "8-bit floats",
             HopperGemm.schedule(

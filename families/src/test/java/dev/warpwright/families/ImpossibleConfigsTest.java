@@ -70,7 +70,21 @@ class ImpossibleConfigsTest {
     refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
         good,
-        "both must be K-major");
+        "threads transpose are not shared by clusters");
+    refused(
+        GemmWorkload.of(4096, 4100, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
+        good,
+        "rows of 4096 and 4100 bytes: TMA copies need multiples of 16");
+    refused(
+        GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN)
+            .with(Precision.TF32)
+            .with(new GemmWorkload.Leading(0, 5000, 0)),
+        good,
+        "layout TN of f32, whose rows are further apart");
+    refused(
+        GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32),
+        HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32).holding(),
+        "has to be the one in registers");
     refused(
         SQUARE,
         new HopperConfig(128, 88, 64, 4, 2, 3, 1, ORDER, 0, 1, false),

@@ -51,6 +51,14 @@ public record TransposedCopy(
   /** Words of a chunk. */
   private static final int WORDS = CHUNK / Integer.BYTES;
 
+  /**
+   * Registers of where a piece comes from, and of where it is inside of the matrix: as many for a
+   * piece of one column as for one of four. With 4 in place of 8 some kernels spill.
+   */
+  private static final int ADDRESS = 2;
+
+  private static final int ADDRESS_OF_NARROW = 8;
+
   /** Registers that a thread needs beside what it has loaded. */
   private static final int OTHER_REGISTERS = 32;
 
@@ -83,7 +91,7 @@ public record TransposedCopy(
    * @param registers of the thread
    */
   public static int together(long rounds, int columns, int registers) {
-    int each = CHUNK * columns / Integer.BYTES;
+    long each = registers(1, columns);
     long most = Math.clamp((registers - OTHER_REGISTERS) / each, 1, rounds);
     while (rounds % most != 0) {
       most--;
@@ -153,12 +161,13 @@ public record TransposedCopy(
   }
 
   /**
-   * Registers of so many pieces.
+   * Registers of so many pieces and where they come from.
    *
    * @param columns of a vector that is loaded
    */
   public static long registers(long rounds, int columns) {
-    return rounds * CHUNK * columns / Integer.BYTES;
+    int address = columns == 1 ? ADDRESS_OF_NARROW : ADDRESS;
+    return rounds * (CHUNK * columns / Integer.BYTES + address);
   }
 
   /** Registers that all pieces of a thread take at once. */
