@@ -12,7 +12,7 @@ run=${WARPWRIGHT:-$root/warpwright}
 status=0
 "$run" db refresh --db "$folder/tuning.db" "$@" || status=$?
 "$run" db export "$folder/records.jsonl" --best 2 --db "$folder/tuning.db"
-# What comes along is in every application: six digits say it.
-sed -E -i 's/("(spread|error|time_us)":[0-9]+\.[0-9]{6})[0-9]+/\1/g' "$folder/records.jsonl"
+# What comes along is in every application: four decimals say it.
+sed -E -i 's/("(spread|error|time_us)":[0-9]+\.[0-9]{4})[0-9]+/\1/g; s/("at":"[0-9T:-]+\.[0-9]{3})[0-9]+Z/\1Z/' "$folder/records.jsonl"
 "$run" db stale --db "$folder/tuning.db" | tail -1
 exit $status

@@ -19,6 +19,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.parallel;
   requires transitive dev.warpwright.export;

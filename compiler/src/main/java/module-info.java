@@ -17,6 +17,7 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.networks;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.compiler;
@@ -26,24 +27,4 @@ module dev.warpwright.compiler {
       dev.warpwright.export,
       dev.warpwright.parallel,
       dev.warpwright.verify;
-  exports dev.warpwright.compiler.fusion to
-      dev.warpwright.cli,
-      dev.warpwright.examples,
-      dev.warpwright.parallel,
-      dev.warpwright.profiler;
-  exports dev.warpwright.compiler.predict to
-      dev.warpwright.cli,
-      dev.warpwright.parallel,
-      dev.warpwright.verify;
-  exports dev.warpwright.compiler.program to
-      dev.warpwright.cli,
-      dev.warpwright.examples,
-      dev.warpwright.explorer,
-      dev.warpwright.export,
-      dev.warpwright.parallel,
-      dev.warpwright.profiler,
-      dev.warpwright.verify;
-  exports dev.warpwright.compiler.records to
-      dev.warpwright.cli,
-      dev.warpwright.profiler;
 }

@@ -14,6 +14,7 @@ module dev.warpwright.examples {
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.verify;
 

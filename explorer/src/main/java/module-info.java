@@ -21,6 +21,7 @@ module dev.warpwright.explorer {
   requires transitive dev.warpwright.space;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.profiler;
 

@@ -7,6 +7,7 @@ module dev.warpwright.export {
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.export to

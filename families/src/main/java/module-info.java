@@ -12,20 +12,21 @@ module dev.warpwright.families {
 
   exports dev.warpwright.families to
       dev.warpwright.cli,
-      dev.warpwright.compiler,
       dev.warpwright.examples,
       dev.warpwright.explorer,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.orders;
   exports dev.warpwright.families.attention to
       dev.warpwright.compiler,
       dev.warpwright.examples,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.profiler,
       dev.warpwright.verify;
   exports dev.warpwright.families.ffn to
-      dev.warpwright.compiler,
       dev.warpwright.examples,
+      dev.warpwright.fusion,
       dev.warpwright.measure;
   exports dev.warpwright.families.gemv to
       dev.warpwright.examples;
@@ -45,11 +46,12 @@ module dev.warpwright.families {
       dev.warpwright.cli,
       dev.warpwright.compiler,
       dev.warpwright.explorer,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.parallel,
       dev.warpwright.profiler;
   exports dev.warpwright.families.wgmma to
-      dev.warpwright.compiler,
       dev.warpwright.examples,
+      dev.warpwright.fusion,
       dev.warpwright.measure;
 }

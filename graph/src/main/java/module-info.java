@@ -12,6 +12,7 @@ module dev.warpwright.graph {
       dev.warpwright.cli,
       dev.warpwright.compiler,
       dev.warpwright.export,
+      dev.warpwright.fusion,
       dev.warpwright.networks,
       dev.warpwright.parallel,
       dev.warpwright.verify;

@@ -10,5 +10,6 @@ module dev.warpwright.host {
       dev.warpwright.cli,
       dev.warpwright.compiler,
       dev.warpwright.families,
+      dev.warpwright.fusion,
       dev.warpwright.networks;
 }

@@ -11,5 +11,5 @@ module dev.warpwright.lower {
   exports dev.warpwright.lower.flow;
   exports dev.warpwright.lower.tile to
       dev.warpwright.cli,
-      dev.warpwright.compiler;
+      dev.warpwright.fusion;
 }

@@ -12,14 +12,15 @@ module dev.warpwright.networks {
   requires transitive dev.warpwright.graph;
 
   exports dev.warpwright.networks to
-      dev.warpwright.compiler;
+      dev.warpwright.fusion;
   exports dev.warpwright.networks.layers to
-      dev.warpwright.compiler;
+      dev.warpwright.fusion;
   exports dev.warpwright.networks.registers to
-      dev.warpwright.compiler;
+      dev.warpwright.fusion;
   exports dev.warpwright.networks.rows to
-      dev.warpwright.compiler;
+      dev.warpwright.compiler,
+      dev.warpwright.fusion;
   exports dev.warpwright.networks.stages to
       dev.warpwright.cli,
-      dev.warpwright.compiler;
+      dev.warpwright.fusion;
 }

@@ -12,6 +12,7 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.parallel.cost to

@@ -7,9 +7,9 @@ module dev.warpwright.perf {
 
   exports dev.warpwright.perf to
       dev.warpwright.cli,
-      dev.warpwright.compiler,
       dev.warpwright.examples,
       dev.warpwright.explorer,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.networks,
       dev.warpwright.orders,
@@ -21,7 +21,7 @@ module dev.warpwright.perf {
       dev.warpwright.orders;
   exports dev.warpwright.perf.predict to
       dev.warpwright.cli,
-      dev.warpwright.compiler,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.parallel,
       dev.warpwright.profiler,

@@ -21,6 +21,7 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.parallel;
   requires transitive dev.warpwright.verify;

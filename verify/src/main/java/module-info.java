@@ -12,6 +12,7 @@ module dev.warpwright.verify {
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.parallel;
 

@@ -8,11 +8,11 @@ module dev.warpwright.workload {
   exports dev.warpwright.workload.tensor;
   exports dev.warpwright.workload.kernel to
       dev.warpwright.cli,
-      dev.warpwright.compiler,
       dev.warpwright.examples,
       dev.warpwright.explorer,
       dev.warpwright.export,
       dev.warpwright.families,
+      dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.perf,
       dev.warpwright.profiler,

@@ -53,6 +53,7 @@ final class HouseSizesTest {
     }
     assertThat(lines).hasSizeGreaterThan(20);
     assertThat(over(lines, MOST_LINES)).as("lines of modules").isEmpty();
+    assertThat(lines.get("compiler")).as("lines of what applications call").isLessThan(6000);
   }
 
   @Test

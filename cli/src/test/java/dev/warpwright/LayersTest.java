@@ -95,6 +95,22 @@ final class LayersTest {
                   "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
           entry(
+              "fusion",
+              Set.of(
+                  "base",
+                  "ir",
+                  "target",
+                  "workload",
+                  "schedule",
+                  "lower",
+                  "host",
+                  "perf",
+                  "cuda",
+                  "space",
+                  "families",
+                  "graph",
+                  "networks")),
+          entry(
               "compiler",
               Set.of(
                   "base",
@@ -114,6 +130,7 @@ final class LayersTest {
                   "families",
                   "graph",
                   "networks",
+                  "fusion",
                   "model")),
           entry(
               "parallel",
@@ -130,6 +147,7 @@ final class LayersTest {
                   "runtime",
                   "families",
                   "graph",
+                  "fusion",
                   "compiler")),
           entry(
               "verify",
@@ -148,6 +166,7 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "model",
+                  "fusion",
                   "compiler",
                   "parallel")),
           entry(
@@ -161,6 +180,7 @@ final class LayersTest {
                   "cuda",
                   "graph",
                   "model",
+                  "fusion",
                   "compiler")),
           entry(
               "examples",
@@ -180,6 +200,7 @@ final class LayersTest {
                   "families",
                   "measure",
                   "model",
+                  "fusion",
                   "compiler",
                   "verify")),
           entry(
@@ -203,6 +224,7 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "model",
+                  "fusion",
                   "compiler",
                   "parallel",
                   "verify",
@@ -225,6 +247,7 @@ final class LayersTest {
                   "space",
                   "families",
                   "measure",
+                  "fusion",
                   "compiler",
                   "profiler")),
           entry(
@@ -249,6 +272,7 @@ final class LayersTest {
                   "graph",
                   "networks",
                   "model",
+                  "fusion",
                   "compiler",
                   "parallel",
                   "export",
