@@ -58,6 +58,73 @@ final class FlowPrograms {
     return result;
   }
 
+  /**
+   * A GEMM of operands that are not of 16 bits, one tile a block.
+   *
+   * @param type tf32 or s8
+   * @param layout of A and B, N where rows are along K
+   */
+  static PrimFunc gemm(
+      String type, String layout, int m, int n, int k, int tm, int tn, int tk, int consumers) {
+    boolean words = type.equals("tf32");
+    boolean kMajorA = layout.charAt(0) == 'N';
+    boolean kMajorB = layout.charAt(1) == 'T';
+    String text =
+        """
+        primfunc gemm(A: $T[$SHAPE_A], B: $T[$SHAPE_B], C: $SUM[$M, $N]) [consumers = $CONSUMERS, share = "rows"] {
+          bind m: blockIdx.y in ($M + $TM - 1) / $TM {
+            bind n: blockIdx.x in ($N + $TN - 1) / $TN {
+              alloc acc: $SUM[$TM, $TN] fragment
+              tile.fill acc[0 +: $TM, 0 +: $TN] = 0$SUFFIX
+              pipeline k in ($K + $TK - 1) / $TK [hold = 1, stages = 2] {
+                alloc As: $T[$TILE_A] shared
+                alloc Bs: $T[$TILE_B] shared
+                tile.copy As[$ALL_A] <- A[$FROM_A]
+                tile.copy Bs[$ALL_B] <- B[$FROM_B]
+                tile.mma acc[0 +: $TM, 0 +: $TN] += As[$ALL_A]$TRANSPOSE_A * Bs[$ALL_B]$TRANSPOSE_B
+                  [inflight = 1, instr = "wgmma.m64n$TNk$DEPTH.$SUM_NAME.$INSTR"]
+              }
+              tile.copy C[m * $TM +: $TM, n * $TN +: $TN] <- acc[0 +: $TM, 0 +: $TN]
+            }
+          }
+        }
+        """;
+    String alongK = "k * $TK +: $TK";
+    String alongM = "m * $TM +: $TM";
+    String alongN = "n * $TN +: $TN";
+    String operands =
+        fill(
+            text,
+            Map.ofEntries(
+                Map.entry("SHAPE_A", kMajorA ? "$M, $K" : "$K, $M"),
+                Map.entry("SHAPE_B", kMajorB ? "$N, $K" : "$K, $N"),
+                Map.entry("TILE_A", kMajorA ? "$TM, $TK" : "$TK, $TM"),
+                Map.entry("TILE_B", kMajorB ? "$TN, $TK" : "$TK, $TN"),
+                Map.entry("ALL_A", kMajorA ? "0 +: $TM, 0 +: $TK" : "0 +: $TK, 0 +: $TM"),
+                Map.entry("ALL_B", kMajorB ? "0 +: $TN, 0 +: $TK" : "0 +: $TK, 0 +: $TN"),
+                Map.entry("FROM_A", kMajorA ? alongM + ", " + alongK : alongK + ", " + alongM),
+                Map.entry("FROM_B", kMajorB ? alongN + ", " + alongK : alongK + ", " + alongN),
+                Map.entry("TRANSPOSE_A", kMajorA ? "" : "^T"),
+                Map.entry("TRANSPOSE_B", kMajorB ? "^T" : "")));
+    return parse(
+        fill(
+            operands,
+            Map.ofEntries(
+                Map.entry("CONSUMERS", consumers),
+                Map.entry("TM", tm),
+                Map.entry("TN", tn),
+                Map.entry("TK", tk),
+                Map.entry("T", words ? "f32" : "i8"),
+                Map.entry("SUM_NAME", words ? "f32" : "s32"),
+                Map.entry("SUM", words ? "f32" : "i32"),
+                Map.entry("SUFFIX", words ? ".0f32" : "i32"),
+                Map.entry("INSTR", type),
+                Map.entry("DEPTH", words ? 8 : 32),
+                Map.entry("M", m),
+                Map.entry("N", n),
+                Map.entry("K", k))));
+  }
+
   /** A GEMM of bf16; {@code blocks} is 0 for one tile a block. */
   static PrimFunc gemm(
       int m,

@@ -159,6 +159,42 @@ class LoweringTest {
     assertComputes(func, kernel, "C", Map.of());
   }
 
+  /** Operands that are MN-major and that instructions take K-major only. */
+  @ParameterizedTest
+  @CsvSource({
+    "tf32,TN, 100,72,44, 64,40,32, 1, true",
+    "tf32,NN, 200,75,70, 128,48,32, 2, true",
+    "tf32,TT, 66,72,44, 64,24,64, 1, true",
+    // More pieces than a thread has registers for go in groups, here 12, and the last two.
+    "tf32,TN, 260,132,72, 256,128,64, 2, false",
+    "s8,NN, 72,48,208, 64,32,128, 1, true",
+    "s8,TN, 144,80,75, 128,32,64, 1, true",
+    "s8,TN, 144,80,75, 128,32,64, 2, false"
+  })
+  void transposedGemm(
+      String type,
+      String layout,
+      int m,
+      int n,
+      int k,
+      int tm,
+      int tn,
+      int tk,
+      int consumers,
+      boolean ahead) {
+    PrimFunc func = FlowPrograms.gemm(type, layout, m, n, k, tm, tn, tk, consumers);
+    Kernel kernel = lowered(func);
+    assertThat(loadsAhead(kernel)).isEqualTo(ahead);
+    assertComputes(func, kernel, "C", Map.of());
+  }
+
+  /** Whether a tile is loaded to registers before a stage is waited for. */
+  private static boolean loadsAhead(Kernel kernel) {
+    String text = IrPrinter.text(kernel);
+    assertThat(text).contains("_next[");
+    return text.indexOf("_next[") < text.indexOf("mbarrier.wait(&empty");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "f16,64,1,3,false,2, 277,2",
