@@ -78,9 +78,9 @@ class ImpossibleConfigsTest {
     refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN)
             .with(Precision.TF32)
-            .with(new GemmWorkload.Leading(0, 5000, 0)),
+            .with(new GemmWorkload.Leading(0, 5001, 0)),
         good,
-        "layout TN of f32, whose rows are further apart");
+        "rows of 16384 and 20004 bytes: TMA copies need multiples of 16");
     refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32),
         HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32).holding(),

@@ -157,15 +157,7 @@ public final class HopperLimits {
     if (workload.k() == 0) {
       return "K = 0: there is nothing to accumulate";
     }
-    GemmWorkload.Layout layout = workload.layout();
-    // Threads copy dense matrices only.
-    if (workload.isStrided() && isTransposed(workload)) {
-      return "layout "
-          + layout
-          + " of "
-          + workload.operands().text()
-          + ", whose rows are further apart than they are long";
-    }
+    // Threads copy dense matrices only, or aligned ones that they transpose.
     boolean inVectors = workload.operands().bytes() == 1 && isTransposed(workload);
     return workload.isStrided() || inVectors ? alignmentProblem(workload) : null;
   }

@@ -346,6 +346,7 @@ class HopperGemmTest {
         set(
             tf32(260, 132, 72, Layout.TN),
             new HopperConfig(256, 128, 64, 2, 2, 1, 1, ROW, 0, 1, false)),
+        set(tf32(100, 72, 44, Layout.TN).with(new GemmWorkload.Leading(120, 80, 0)), two),
         set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two));
   }
 
@@ -363,6 +364,10 @@ class HopperGemmTest {
             GemmWorkload.of(272, 144, 272, DType.I8, Layout.TN),
             new HopperConfig(256, 128, 128, 2, 2, 1, 1, ROW, 0, 1, false)),
         set(GemmWorkload.of(77, 96, 272, DType.I8, Layout.NN).times(Batch.of(3)), small),
+        set(
+            GemmWorkload.of(77, 96, 272, DType.I8, Layout.NN)
+                .with(new GemmWorkload.Leading(288, 112, 0)),
+            small),
         set(
             new GemmWorkload(100, 80, 464, DType.F8E4M3, DType.F16, Layout.NN, ALL),
             HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(128).withCluster(1, 1)));

@@ -74,6 +74,7 @@ public record TransposedCopy(
     while (columns > 1
         && bytes > 1
         && !(matrix.extent(matrix.rank() - 1) % columns == 0
+            && pitch(matrix) % columns == 0
             && ring.tile().extent(0) % columns == 0
             && matrix.alignment() >= columns * bytes
             && CopyLowering.multipleOf(from.ranges().getLast().min(), columns))) {
@@ -81,6 +82,14 @@ public record TransposedCopy(
     }
     long rounds = new TransposedCopy(from, ring, threads, columns, 1).rounds();
     return new TransposedCopy(from, ring, threads, columns, together(rounds, columns, registers));
+  }
+
+  /** Elements from a row of a matrix to the next. */
+  private static long pitch(Buffer matrix) {
+    int last = matrix.rank() - 1;
+    long[] row = new long[last + 1];
+    row[last - 1] = 1;
+    return matrix.layout() == null ? matrix.extent(last) : matrix.layout().offset(row);
   }
 
   /**
