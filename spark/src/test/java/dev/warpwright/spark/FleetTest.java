@@ -62,7 +62,7 @@ final class FleetTest {
     Path script = folder.resolve("gpus");
     Files.writeString(script, "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"0\"]}'\n");
     assertThat(script.toFile().setExecutable(true)).isTrue();
-    var settings = FleetSearch.settings(folder, "20");
+    var settings = FleetSearch.settings(folder, "12");
     settings.put("spark.worker.resource.gpu.amount", "1");
     settings.put("spark.worker.resource.gpu.discoveryScript", script.toString());
     database = TuningDatabase.open(folder.resolve("records.db"));
