@@ -117,6 +117,11 @@ class CompiledFamiliesTest {
                 GemmWorkload.of(4100, 4100, 4095, DType.F32, Layout.TN).with(Precision.TF32),
                 new HopperConfig(128, 256, 32, 4, 2, 1, 1, ORDER, 132, 1, false))),
         set(
+            "tf32, transposed in few registers, rows of pairs",
+            HopperGemm.schedule(
+                GemmWorkload.of(4098, 4102, 4095, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(192, 160, 32, 4, 3, 1, 1, ORDER, 0, 1, false))),
+        set(
             "8-bit floats, ragged in every direction, both transposed",
             HopperGemm.schedule(
                 GemmWorkload.of(4112, 4112, 4095, DType.F8E4M3, Layout.TN),

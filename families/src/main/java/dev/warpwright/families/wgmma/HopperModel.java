@@ -303,8 +303,8 @@ public final class HopperModel {
 
   /** Microseconds in which a step's tiles are transposed on their way to shared memory. */
   private double transposing(GemmWorkload w, HopperConfig c, double sharing) {
-    Turned a = turned(w.layout().transposedA() ? c.tileM() : 0, w.lda(), w, c);
-    Turned b = turned(w.layout().transposedB() ? 0 : c.tileN(), w.ldb(), w, c);
+    Piecewise a = pieces(w.layout().transposedA() ? c.tileM() : 0, w.lda(), w, c);
+    Piecewise b = pieces(w.layout().transposedB() ? 0 : c.tileN(), w.ldb(), w, c);
     int registers = HopperLimits.copyingRegisters(w, c);
     double instructions = (a.instructions() + b.instructions()) * at(COPY) * sharing;
     // Loaded a step ahead, nothing is waited for.
@@ -320,7 +320,7 @@ public final class HopperModel {
    * @param columns of a piece
    * @param depth of a piece
    */
-  private record Turned(long rounds, int columns, int depth) {
+  private record Piecewise(long rounds, int columns, int depth) {
     long batches(int registers) {
       return rounds == 0 ? 0 : rounds / TransposedCopy.together(rounds, columns, registers);
     }
@@ -336,11 +336,11 @@ public final class HopperModel {
   }
 
   /** A tile of so many rows, which are columns of a matrix with rows of {@code pitch} elements. */
-  private static Turned turned(int rows, long pitch, GemmWorkload w, HopperConfig c) {
+  private static Piecewise pieces(int rows, long pitch, GemmWorkload w, HopperConfig c) {
     int depth = ThreadCopies.CHUNK / w.operands().bytes();
     int columns = Math.toIntExact(Math.min(depth, Long.lowestOneBit(pitch)));
     long all = (long) rows * c.tileK();
-    return new Turned(Math.ceilDiv(all, (long) depth * columns * WARPGROUP), columns, depth);
+    return new Piecewise(Math.ceilDiv(all, (long) depth * columns * WARPGROUP), columns, depth);
   }
 
   /** Whether rows begin inside of the lines of the cache. */

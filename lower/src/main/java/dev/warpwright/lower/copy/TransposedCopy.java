@@ -51,13 +51,14 @@ public record TransposedCopy(
   /** Words of a chunk. */
   private static final int WORDS = CHUNK / Integer.BYTES;
 
-  /**
-   * Registers of where a piece comes from, and of where it is inside of the matrix: as many for a
-   * piece of one column as for one of four. With 4 in place of 8 some kernels spill.
-   */
+  /** Registers for the address of a piece. */
   private static final int ADDRESS = 2;
 
-  private static final int ADDRESS_OF_NARROW = 8;
+  /**
+   * The same of one column, for what is one row's address and its place inside of the matrix, which
+   * a vector's columns share. With 4 some kernels spill.
+   */
+  private static final int ADDRESS_OF_COLUMN = 8;
 
   /** Registers that a thread needs beside what it has loaded. */
   private static final int OTHER_REGISTERS = 32;
@@ -175,7 +176,7 @@ public record TransposedCopy(
    * @param columns of a vector that is loaded
    */
   public static long registers(long rounds, int columns) {
-    int address = columns == 1 ? ADDRESS_OF_NARROW : ADDRESS;
+    int address = Math.max(ADDRESS, ADDRESS_OF_COLUMN / columns);
     return rounds * (CHUNK * columns / Integer.BYTES + address);
   }
 
