@@ -8,6 +8,7 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Features;
 import dev.warpwright.space.Rejected;
@@ -63,9 +64,6 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   /** What a producer's threads need to shift vectors without spilling: some spill at 56. */
   private static final int VECTOR_REGISTERS = 72;
-
-  /** What a producer's threads need to transpose a piece of four vectors. */
-  private static final int TRANSPOSING_REGISTERS = 56;
 
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
@@ -154,10 +152,11 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
               + consumer);
     }
     int copying = HopperLimits.copyingRegisters(workload, c);
-    if (HopperLimits.isTransposed(workload) && !c.held() && copying < TRANSPOSING_REGISTERS) {
+    long piece = TransposedCopy.registers(1, ThreadCopies.CHUNK / workload.operands().bytes());
+    if (HopperLimits.isTransposed(workload) && !c.held() && !TransposedCopy.fit(piece, copying)) {
       throw new Rejected(
           "registers of copies",
-          "tiles are transposed in " + copying + " registers; they need " + TRANSPOSING_REGISTERS);
+          "tiles are transposed in " + copying + " registers, " + piece + " of them for a piece");
     }
     if (c.vectors() && copying < VECTOR_REGISTERS) {
       throw new Rejected(
