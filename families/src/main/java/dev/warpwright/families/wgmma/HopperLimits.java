@@ -167,6 +167,11 @@ public final class HopperLimits {
     return workload.operands().bytes() != 2 && workload.layout() != GemmWorkload.Layout.NT;
   }
 
+  /** Whether threads transpose such operands on their way to shared memory. */
+  static boolean transposes(GemmWorkload workload, HopperConfig config) {
+    return isTransposed(workload) && !config.held();
+  }
+
   /**
    * Whether the MN-major operand may go through registers: tf32 in NN, where it is B, and in TT,
    * where it is A.
@@ -183,9 +188,7 @@ public final class HopperLimits {
   static int copyingRegisters(GemmWorkload workload, HopperConfig config) {
     int sums = Math.toIntExact(accumulatorRegisters(workload, config));
     WarpRoles.Producer producer =
-        isTransposed(workload) && !config.held()
-            ? WarpRoles.Producer.TRANSPOSING
-            : WarpRoles.Producer.COPYING;
+        transposes(workload, config) ? WarpRoles.Producer.TRANSPOSING : WarpRoles.Producer.COPYING;
     return new WarpRoles(config.consumers(), config.minBlocks(), sums, producer)
         .producerRegisters();
   }
@@ -266,7 +269,7 @@ public final class HopperLimits {
     if (size == 1) {
       return null;
     }
-    if (isTransposed(workload) && !config.held()) {
+    if (transposes(workload, config)) {
       return "operands that threads transpose are not shared by clusters";
     }
     if (config.blocks() % size != 0) {

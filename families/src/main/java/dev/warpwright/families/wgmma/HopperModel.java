@@ -274,7 +274,7 @@ public final class HopperModel {
 
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
-    if (HopperLimits.isTransposed(w) && !c.held()) {
+    if (HopperLimits.transposes(w, c)) {
       return transposing(w, c, sharing);
     }
     if (ThreadCopies.isTma(w)) {

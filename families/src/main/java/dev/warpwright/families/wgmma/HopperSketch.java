@@ -153,7 +153,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     }
     int copying = HopperLimits.copyingRegisters(workload, c);
     long piece = TransposedCopy.registers(1, ThreadCopies.CHUNK / workload.operands().bytes());
-    if (HopperLimits.isTransposed(workload) && !c.held() && !TransposedCopy.fit(piece, copying)) {
+    if (HopperLimits.transposes(workload, c) && !TransposedCopy.fit(piece, copying)) {
       throw new Rejected(
           "registers of copies",
           "tiles are transposed in " + copying + " registers, " + piece + " of them for a piece");
