@@ -167,19 +167,19 @@ public final class HopperLimits {
     return workload.operands().bytes() != 2 && workload.layout() != GemmWorkload.Layout.NT;
   }
 
-  /** Whether threads transpose such operands on their way to shared memory. */
+  /** Whether threads transpose such operands, or one of two, on their way to shared memory. */
   static boolean transposes(GemmWorkload workload, HopperConfig config) {
-    return isTransposed(workload) && !config.held();
+    return isTransposed(workload)
+        && (!config.held() || workload.layout() == GemmWorkload.Layout.TN);
   }
 
   /**
-   * Whether the MN-major operand may go through registers: tf32 in NN, where it is B, and in TT,
-   * where it is A.
+   * Whether an MN-major operand may go through registers: tf32 in NN, where it is B, in TT, where
+   * it is A, and in TN, where the other one is transposed by threads.
    */
   static boolean canBeHeld(GemmWorkload workload) {
     return workload.precision() == Precision.TF32
-        && (workload.layout() == GemmWorkload.Layout.NN
-            || workload.layout() == GemmWorkload.Layout.TT)
+        && workload.layout() != GemmWorkload.Layout.NT
         && !workload.epilogue().glu()
         && alignmentProblem(workload) == null;
   }
@@ -205,11 +205,12 @@ public final class HopperLimits {
   /** Rows of a product of whose operands one is in registers: each warpgroup has 64. */
   private static @Nullable String heldProblem(
       GemmWorkload workload, HopperConfig config, int productRows) {
-    boolean rows = workload.layout() == GemmWorkload.Layout.NN;
-    if (!canBeHeld(workload) || config.swapAb() != rows) {
+    boolean mnMajor =
+        config.swapAb() ? !workload.layout().transposedB() : workload.layout().transposedA();
+    if (!canBeHeld(workload) || !mnMajor) {
       return "layout "
           + workload.layout()
-          + " of tf32: the MN-major operand has to be the one in registers";
+          + " of tf32: an MN-major operand has to be the one in registers";
     }
     return productRows == WARPGROUP_ROWS * config.consumers()
         ? null

@@ -37,6 +37,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.START;
 import static dev.warpwright.families.wgmma.HopperNumber.STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
+import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
 
@@ -119,7 +120,7 @@ public final class HopperModel {
     double step =
         together(
             at(SHARP),
-            Math.max(math, collected(w, c, math / sharing)) + unmasked,
+            Math.max(math, collected(w, c, math / sharing)) + unmasked + transposing(w, c, sharing),
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
@@ -193,7 +194,9 @@ public final class HopperModel {
       steps.add(
           together(
               at(SHARP),
-              Math.max(math * sharing, collected(w, c, math)) + unmasked(c),
+              Math.max(math * sharing, collected(w, c, math))
+                  + unmasked(c)
+                  + transposing(w, c, sharing),
               taken * sharing,
               cycle,
               copying(w, c, sharing)));
@@ -274,10 +277,7 @@ public final class HopperModel {
 
   /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
-    if (HopperLimits.transposes(w, c)) {
-      return transposing(w, c, sharing);
-    }
-    if (ThreadCopies.isTma(w)) {
+    if (ThreadCopies.isTma(w) || HopperLimits.transposes(w, c)) {
       return 0;
     }
     ThreadCopies copies =
@@ -301,12 +301,20 @@ public final class HopperModel {
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
   }
 
-  /** Microseconds in which a step's tiles are transposed on their way to shared memory. */
+  /**
+   * Microseconds by which a step is longer whose tiles threads transpose: as measured, that adds to
+   * its products, which read the same shared memory; 0 where none do.
+   */
   private double transposing(GemmWorkload w, HopperConfig c, double sharing) {
-    Piecewise a = pieces(w.layout().transposedA() ? c.tileM() : 0, w.lda(), w, c);
-    Piecewise b = pieces(w.layout().transposedB() ? 0 : c.tileN(), w.ldb(), w, c);
+    if (!HopperLimits.transposes(w, c)) {
+      return 0;
+    }
+    boolean heldA = c.held() && !c.swapAb();
+    boolean heldB = c.held() && c.swapAb();
+    Piecewise a = pieces(w.layout().transposedA() && !heldA ? c.tileM() : 0, w.lda(), w, c);
+    Piecewise b = pieces(w.layout().transposedB() || heldB ? 0 : c.tileN(), w.ldb(), w, c);
     int registers = HopperLimits.copyingRegisters(w, c);
-    double instructions = (a.instructions() + b.instructions()) * at(COPY) * sharing;
+    double instructions = (a.instructions() + b.instructions()) * at(TRANSPOSED) * sharing;
     // Loaded a step ahead, nothing is waited for.
     return TransposedCopy.fit(a.registers() + b.registers(), registers)
         ? instructions

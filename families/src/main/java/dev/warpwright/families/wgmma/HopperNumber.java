@@ -14,6 +14,9 @@ enum HopperNumber {
   /** What a warpgroup needs to bring 32 bytes of K of its rows to registers, word by word. */
   COLLECT,
 
+  /** A warp's load or store of what it transposes on its way to shared memory. */
+  TRANSPOSED,
+
   /** Operations in a microsecond on 16 bits for which an SM's share of power lasts. */
   POWERED,
 

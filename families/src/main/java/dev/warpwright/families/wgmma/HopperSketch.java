@@ -174,9 +174,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
         HopperLimits.canBeHeld(workload)
             && d.choose("mnMajor", List.of("transposed", "registers")).equals("registers");
     boolean swapAb =
-        held
+        held && workload.layout() != GemmWorkload.Layout.TN
             ? workload.layout() == GemmWorkload.Layout.NN
-            : workload.m() <= MANY_ROWS && d.choose("swapped");
+            : (held || workload.m() <= MANY_ROWS) && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
@@ -196,7 +196,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     int tileK = number(d, "tileK", 128 / bytes, 256 / bytes);
     int minBlocks = number(d, "minBlocks", 1, 2);
     int stages = stages(d, tileM, tileN, tileK, minBlocks);
-    boolean shares = isTma() && (held || !HopperLimits.isTransposed(workload));
+    boolean shares =
+        isTma()
+            && (!HopperLimits.isTransposed(workload)
+                || held && workload.layout() != GemmWorkload.Layout.TN);
     List<String> clusters = shares ? clusters(tileM, tileN) : List.of("1x1");
     int[] cluster = cluster(d.choose("cluster", clusters));
     // Older records of clusters are of persistent ones.

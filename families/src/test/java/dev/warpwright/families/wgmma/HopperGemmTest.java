@@ -12,6 +12,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
@@ -305,7 +306,27 @@ class HopperGemmTest {
             new HopperConfig(40, 64, 32, 3, 1, 1, 1, ROW, 0, 1, true).holding()),
         set(tf32(132, 72, 44, Layout.TT).times(Batch.grouped(3, 2)), two),
         set(tf32(132, 72, 44, Layout.TT).times(new Batch(2, true, false)), two),
-        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two));
+        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.F32, Layout.TT, ALL), two),
+        set(new GemmWorkload(104, 72, 64, Precision.TF32, DType.BF16, Layout.TT, ALL), two),
+        set(new GemmWorkload(72, 132, 64, Precision.TF32, DType.BF16, Layout.NN, ALL), swapped),
+        // Of two MN-major operands threads transpose the other one.
+        set(tf32(200, 104, 132, Layout.TN), two),
+        set(tf32(136, 76, 44, Layout.TN), two.withTileK(64).fromRegisters()),
+        set(tf32(100, 200, 132, Layout.TN), swapped),
+        set(
+            tf32(200, 200, 136, Layout.TN),
+            new HopperConfig(64, 56, 32, 3, 1, 1, 1, ROW, 4, 1, false).holding()),
+        set(
+            tf32(264, 136, 72, Layout.TN),
+            new HopperConfig(256, 64, 32, 2, 1, 1, 1, ROW, 0, 1, true).holding()),
+        set(
+            tf32(132, 200, 136, Layout.TN),
+            new HopperConfig(56, 64, 64, 3, 1, 1, 1, ROW, 4, 1, true)
+                .holding()
+                .withDivision(new WorkDivision.Stream(0))),
+        set(
+            tf32(76, 72, 44, Layout.TN).times(Batch.of(3)),
+            swapped.withDivision(new WorkDivision.Parts(2))));
   }
 
   /** The same transposed by the threads that copy it, and where both are MN-major. */
@@ -399,6 +420,26 @@ class HopperGemmTest {
     ScheduledGemm gemm = HopperGemm.schedule(workload, config);
     assertThat(gemm.kernel().toString()).contains(".f32.tf32.ra");
     Simulated.assertSame(gemm);
+  }
+
+  /** Words of an MN-major tile go to registers two at a time, and no two lanes meet in a bank. */
+  @Test
+  void gatheredWordsMeetInNoBank() {
+    for (Layout layout : List.of(Layout.TT, Layout.NN)) {
+      boolean swapped = layout == Layout.NN;
+      ScheduledGemm gemm =
+          HopperGemm.schedule(
+              tf32(128, 128, 64, layout),
+              new HopperConfig(128, 128, 32, 2, 2, 1, 1, ROW, 0, 1, swapped)
+                  .holding()
+                  .fromRegisters());
+      KernelCounters counted =
+          new GridInterpreter(gemm.kernel(), GridOptions.counting(1))
+              .count(
+                  Simulated.arguments(gemm, 1), new KernelCounters.Caches(64 << 10, 1 << 20, 16));
+      assertThat(counted.sharedLoads().count()).isEqualTo(2 * 8 * 8);
+      assertThat(counted.sharedLoads().lost()).isZero();
+    }
   }
 
   @Test

@@ -21,11 +21,13 @@ import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.PermutedMap;
 import dev.warpwright.lower.gpu.Rectified;
+import dev.warpwright.lower.gpu.RowPairs;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -228,6 +230,9 @@ final class PackedFragments {
     Stmt.Store store = map.stores().getFirst();
     int per = perRegister(store.buffer());
     FragmentLayout layout = code.layout(own.iterator().next());
+    if (per == 1 && RowPairs.gathered(map) != null && RowPairs.are(layout)) {
+      return Stmts.seq(wait, gathered(store, layout));
+    }
     if (map.vars().size() != 2
         || !Exprs.isConst(map.extents().get(0), layout.rows())
         || !Exprs.isConst(map.extents().get(1), layout.cols())
@@ -263,6 +268,44 @@ final class PackedFragments {
                           value(at, store.buffer(), store.value()));
                     }));
     return Stmts.seq(wait, rows.around(code, vectors.around(code, pairs)));
+  }
+
+  /** A fragment of words of a tile that is MN-major in shared memory, two of them at a time. */
+  private Stmt gathered(Stmt.Store store, FragmentLayout layout) {
+    Expr.Load load = (Expr.Load) store.value();
+    List<Expr> outer = load.indices().subList(0, load.indices().size() - 2);
+    Buffer held = registers(store.buffer());
+    boolean rounds = rounded.contains(store.buffer());
+    return RowPairs.over(
+        layout,
+        code,
+        pair ->
+            ThreadCode.withTemporary(
+                "both",
+                load.buffer().dtype(),
+                RowPairs.ROWS,
+                both -> {
+                  List<Expr> from = new ArrayList<>(outer);
+                  from.add(pair.col());
+                  from.add(pair.row());
+                  return Stmts.seq(
+                      ThreadCode.move(
+                          both, List.of(Exprs.i32(0)), load.buffer(), from, RowPairs.ROWS),
+                      Stmts.loop(
+                          ForKind.UNROLLED,
+                          "v",
+                          RowPairs.ROWS,
+                          v -> {
+                            Expr word = new Expr.Load(both, List.of(v));
+                            return new Stmt.Store(
+                                held,
+                                List.of(pair.register(v)),
+                                rounds
+                                    ? new Expr.Call(
+                                        Intrinsics.CVT_RNA_TF32, List.of(word), Type.U32)
+                                    : new Expr.Bitcast(Type.U32, word));
+                          }));
+                }));
   }
 
   /** A pair of neighbouring points, the first one's place and register. */

@@ -12,6 +12,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ import java.util.Set;
 public final class FragmentInference {
   private final Map<Buffer, FragmentLayout> layouts = new HashMap<>();
   private final int threads;
+
+  /** First operands that threads gather from tiles which are MN-major. */
+  private final Set<Buffer> gathered = new HashSet<>();
 
   private FragmentInference(int threads) {
     this.threads = threads;
@@ -41,6 +45,13 @@ public final class FragmentInference {
     List<Set<Buffer>> ties = new ArrayList<>();
     List<PermutedMap> permuted = new ArrayList<>();
     List<Stmt.TileMap> windows = new ArrayList<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileMap map && RowPairs.gathered(map) instanceof Buffer operand) {
+            inference.gathered.add(operand);
+          }
+        });
     Walk.statements(
         body,
         s -> {
@@ -216,7 +227,13 @@ public final class FragmentInference {
             && (a.dtype().bytes() == 2 || a.dtype() == DType.F32)
             && a.extent(1) % 16 == 0,
         "operands in registers are 64 rows of 16-bit elements or f32 for each warpgroup");
-    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1), a.dtype().bytes()));
+    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1), a.dtype().bytes(), rows(mma)));
+  }
+
+  private WarpgroupInstruction.Rows rows(Stmt.TileMma mma) {
+    return gathered.contains(mma.a().buffer())
+        ? WarpgroupInstruction.Rows.PAIRED
+        : WarpgroupInstruction.Rows.COUNTED;
   }
 
   private FragmentLayout accumulator(Stmt.TileMma mma) {
@@ -234,7 +251,7 @@ public final class FragmentInference {
     }
     if (WarpgroupInstruction.isNamedBy(mma)) {
       int consumers = threads / WarpgroupInstruction.THREADS;
-      return WarpgroupInstruction.of(mma, consumers).accumulator(consumers);
+      return WarpgroupInstruction.of(mma, consumers).accumulator(consumers, rows(mma));
     }
     long warpsM = attrs.getLong("warpsM", 1);
     long warpsN = attrs.getLong("warpsN", 1);

@@ -240,6 +240,9 @@ public final class MapLowering {
         && Exprs.isConst(guard, 1)) {
       return overRowRuns(map, store, layout);
     }
+    if (RowPairs.areStored(map, store, layout, guard)) {
+      return overRowPairs(map, store, layout, guard);
+    }
     boolean vector = vectorStore(map, store, layout, guard);
     return code.overFragment(
         layout,
@@ -302,6 +305,36 @@ public final class MapLowering {
                             }),
                         MMajor.store(
                             code, store.buffer(), List.of(run.row(), run.col()), packed))));
+  }
+
+  /** Columns of two rows at a time, which are side by side where they are stored. */
+  private Stmt overRowPairs(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout, Expr guard) {
+    return RowPairs.over(
+        layout,
+        code,
+        pair -> {
+          Substitution first = at(map, pair.row(), pair.col());
+          Stmt body =
+              ThreadCode.withTemporary(
+                  "packed",
+                  store.buffer().dtype(),
+                  RowPairs.ROWS,
+                  packed ->
+                      Stmts.seq(
+                          ThreadCode.each(
+                              packed,
+                              (v, type) -> {
+                                Expr value = access(map, pair.register(v)).expr(store.value());
+                                return at(map, Exprs.add(pair.row(), v), pair.col()).expr(value);
+                              }),
+                          ThreadCode.move(
+                              store.buffer(),
+                              store.indices().stream().map(first::expr).toList(),
+                              packed,
+                              List.of(Exprs.i32(0)),
+                              RowPairs.ROWS)));
+          return Stmts.when(first.expr(guard), body);
+        });
   }
 
   private static Substitution at(Stmt.TileMap map, Expr row, Expr col) {

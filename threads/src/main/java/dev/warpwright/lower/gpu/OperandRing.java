@@ -153,6 +153,11 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels, boo
   }
 
   private List<Expr> place(Expr stage, Expr row, Expr column) {
+    if (panels > 1 && column instanceof Expr.Ramp(Expr first, long step, int lanes)) {
+      // Neighbours that are accessed at once are in one panel.
+      Expr inside = new Expr.Ramp(Exprs.mod(first, width), step, lanes);
+      return List.of(stage, Exprs.div(first, width), row, inside);
+    }
     return panels == 1
         ? List.of(stage, row, column)
         : List.of(stage, Exprs.div(column, width), row, Exprs.mod(column, width));

@@ -248,7 +248,7 @@ public record StagedStore(
     Expr tileColumn = Exprs.add(column0, Exprs.mul(panel, width));
     long perRow = layout.cols() / 2;
     Expr register = Exprs.add(Exprs.mul(x, perRow), Exprs.mul(panel, width / 2));
-    return is16Bit() && width % MATRIX == 0
+    return is16Bit() && width % MATRIX == 0 && !RowPairs.are(layout)
         ? matrices(values, tileRow, tileColumn, register, slot, thread)
         : pairs(values, tileRow, tileColumn, register, slot, thread);
   }
@@ -317,14 +317,18 @@ public record StagedStore(
   /** Neighbouring elements by one access of each thread. */
   private Stmt pairs(Values values, Expr row, Expr column, Expr register, Expr slot, Expr thread) {
     Expr lane = Exprs.mod(thread, 32);
-    Expr panelRow = Exprs.add(Exprs.mul(Exprs.div(thread, 32), MATRIX), Exprs.div(lane, 4));
+    boolean paired = RowPairs.are(layout);
+    Expr panelRow =
+        paired
+            ? Exprs.mod(layout.rowOfThread(thread), ROWS)
+            : Exprs.add(Exprs.mul(Exprs.div(thread, 32), MATRIX), Exprs.div(lane, 4));
     return Stmts.loop(
         ForKind.UNROLLED,
         "s",
         width / 8 * 2,
         s -> {
           Expr first = Exprs.add(register, Exprs.mul(s, 2));
-          Expr down = Exprs.mul(Exprs.mod(s, 2), 8);
+          Expr down = Exprs.mul(Exprs.mod(s, 2), paired ? 1 : 8);
           Expr right = Exprs.mul(Exprs.div(s, 2), 8);
           return ThreadCode.withTemporary(
               "packed",

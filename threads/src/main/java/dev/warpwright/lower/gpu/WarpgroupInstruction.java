@@ -11,6 +11,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.WgmmaGemm;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -123,19 +124,16 @@ public record WarpgroupInstruction(
    * Which thread of the consumers holds which element (PTX ISA, "Register fragments" of wgmma).
    *
    * @param consumers warpgroups
+   * @param rows which of a product's rows a thread has
    */
-  public FragmentLayout accumulator(int consumers) {
+  FragmentLayout accumulator(int consumers, Rows rows) {
     return new FragmentLayout(
         (long) ROWS * rowTiles * consumers,
         columns,
-        List.of(
-            new Digit(4, 0, 2),
-            new Digit(8, 1, 0),
-            new Digit(4, 16, 0),
-            new Digit(consumers, (long) ROWS * rowTiles, 0)),
+        rows.threads(new Digit(4, 0, 2), new Digit(consumers, (long) ROWS * rowTiles, 0)),
         List.of(
             new Digit(2, 0, 1),
-            new Digit(2, 8, 0),
+            rows.ofThread(),
             new Digit(columns / 8, 0, 8),
             new Digit(rowTiles, ROWS, 0)));
   }
@@ -149,22 +147,63 @@ public record WarpgroupInstruction(
    * @param consumers warpgroups
    * @param depth columns of the fragment
    * @param bytes of an element
+   * @param rows which of a product's rows a thread has
    */
-  static FragmentLayout operand(int consumers, long depth, int bytes) {
+  static FragmentLayout operand(int consumers, long depth, int bytes, Rows rows) {
     boolean pairs = bytes == 2;
     return new FragmentLayout(
         (long) ROWS * consumers,
         depth,
+        rows.threads(new Digit(4, 0, pairs ? 2 : 1), new Digit(consumers, ROWS, 0)),
         List.of(
-            new Digit(4, 0, pairs ? 2 : 1),
-            new Digit(8, 1, 0),
-            new Digit(4, 16, 0),
-            new Digit(consumers, ROWS, 0)),
-        List.of(
-            pairs ? new Digit(2, 0, 1) : new Digit(2, 8, 0),
-            pairs ? new Digit(2, 8, 0) : new Digit(2, 0, 4),
+            pairs ? new Digit(2, 0, 1) : rows.ofThread(),
+            pairs ? rows.ofThread() : new Digit(2, 0, 4),
             new Digit(depth / 8, 0, 8),
             new Digit(1, ROWS, 0)));
+  }
+
+  /**
+   * Which rows of 64 the two registers of each of 32 lanes and four warps are. Instructions know
+   * rows by registers only; which rows those are is ours to say, if A comes from registers.
+   */
+  enum Rows {
+    /** As PTX counts them: of a lane g and g + 8, of a warp 16 below each other. */
+    COUNTED(List.of(new Digit(8, 1, 0), new Digit(4, 16, 0)), new Digit(2, 8, 0)),
+
+    /**
+     * Two below each other for each lane, so that an access moves both of an M-major tile; and of
+     * the sixteen lanes of half a warp, which read four steps of K, four rows of one chunk of 16
+     * bytes and four that are four chunks on. Chunks are exchanged by the lower bits of K, so these
+     * meet all 32 banks of a tile in swizzled rows of 128 bytes.
+     */
+    PAIRED(
+        List.of(
+            new Digit(2, 2, 0),
+            new Digit(2, 16, 0),
+            new Digit(2, 4, 0),
+            new Digit(2, 8, 0),
+            new Digit(2, 32, 0)),
+        new Digit(2, 1, 0));
+
+    private final List<Digit> lanes;
+    private final Digit ofThread;
+
+    Rows(List<Digit> lanes, Digit ofThread) {
+      this.lanes = lanes;
+      this.ofThread = ofThread;
+    }
+
+    private Digit ofThread() {
+      return ofThread;
+    }
+
+    private List<Digit> threads(Digit columns, Digit groups) {
+      List<Digit> digits = new ArrayList<>();
+      digits.add(columns);
+      digits.addAll(lanes);
+      digits.add(groups);
+      return digits;
+    }
   }
 
   /** Elements that a thread holds of 64 rows. */

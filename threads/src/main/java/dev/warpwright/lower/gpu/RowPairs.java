@@ -1,0 +1,144 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fragments of which a thread holds pairs of rows below each other ({@link
+ * WarpgroupInstruction.Rows#PAIRED}): memory that has rows side by side takes and gives them in one
+ * access.
+ */
+public final class RowPairs {
+  /** Rows of a pair. */
+  public static final int ROWS = 2;
+
+  private static final Digit PAIR = new Digit(ROWS, 1, 0);
+
+  private RowPairs() {}
+
+  /** The fragment that a map fills with the transpose of a tile in shared memory; else null. */
+  public static @Nullable Buffer gathered(Stmt.TileMap map) {
+    Stmt.Store store = map.stores().getFirst();
+    return map.stores().size() == 1
+            && map.vars().size() == 2
+            && store.buffer().scope() == Scope.FRAGMENT
+            && store.indices().equals(List.copyOf(map.vars()))
+            && store.value() instanceof Expr.Load(Buffer tile, List<Expr> indices)
+            && (tile.scope() == Scope.SHARED || tile.scope() == Scope.SHARED_CLUSTER)
+            && indices.subList(indices.size() - 2, indices.size()).equals(map.vars().reversed())
+        ? store.buffer()
+        : null;
+  }
+
+  /** Whether a thread holds such pairs. */
+  public static boolean are(FragmentLayout layout) {
+    return layout.registerDigits().contains(PAIR);
+  }
+
+  /**
+   * Whether a map's store puts both of a pair next to each other, aligned.
+   *
+   * @param guard where it stores
+   */
+  static boolean areStored(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout, Expr guard) {
+    Buffer buffer = store.buffer();
+    int last = buffer.rank() - 1;
+    return are(layout)
+        && buffer.scope() == Scope.GLOBAL
+        && runsAlong(store.indices().get(last), map.vars().getFirst())
+        && buffer.alignment() >= ROWS * buffer.dtype().bytes()
+        && (Exprs.isConst(guard, 1) || buffer.extent(last) % ROWS == 0)
+        && arePitchesEven(buffer);
+  }
+
+  private static boolean runsAlong(Expr index, Var row) {
+    return index == row
+        || index instanceof Expr.Binary(BinaryOp op, Expr first, Expr second)
+            && op == BinaryOp.ADD
+            && second == row
+            && CopyLowering.multipleOf(first, ROWS);
+  }
+
+  /** Whether elements of an even column are at even places. */
+  private static boolean arePitchesEven(Buffer buffer) {
+    int last = buffer.rank() - 1;
+    if (buffer.layout() == null) {
+      return last == 0 || buffer.extent(last) % ROWS == 0;
+    }
+    for (int d = 0; d < last; d++) {
+      long[] one = new long[last + 1];
+      one[d] = 1;
+      if (buffer.layout().offset(one) % ROWS != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The first of a pair, and registers from it to the other one. */
+  public record Pair(Expr row, Expr col, Expr register, long step) {
+    /** The register of one of both. */
+    public Expr register(Expr number) {
+      return Exprs.add(register, Exprs.mul(number, step));
+    }
+  }
+
+  /** Visits every pair that the thread holds. */
+  public static Stmt over(FragmentLayout layout, ThreadCode code, Function<Pair, Stmt> body) {
+    Var row = Var.index("row");
+    Var col = Var.index("col");
+    List<Digit> digits = layout.registerDigits();
+    Stmt loops =
+        loops(digits, digits.size() - 1, new Pair(row, col, Exprs.i32(0), step(digits)), body);
+    return code.onThreads(
+        layout.threads(),
+        new Stmt.Let(
+            row,
+            layout.rowOfThread(code.thread()),
+            new Stmt.Let(col, layout.colOfThread(code.thread()), loops)));
+  }
+
+  private static long step(List<Digit> digits) {
+    return weight(digits, digits.indexOf(PAIR));
+  }
+
+  private static long weight(List<Digit> digits, int index) {
+    return digits.subList(0, index).stream().mapToLong(Digit::extent).reduce(1, (a, b) -> a * b);
+  }
+
+  private static Stmt loops(List<Digit> digits, int index, Pair at, Function<Pair, Stmt> body) {
+    if (index < 0) {
+      return body.apply(at);
+    }
+    Digit digit = digits.get(index);
+    if (digit.equals(PAIR)) {
+      return loops(digits, index - 1, at, body);
+    }
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r" + index,
+        digit.extent(),
+        value ->
+            loops(
+                digits,
+                index - 1,
+                new Pair(
+                    Exprs.add(at.row(), Exprs.mul(value, digit.rowStep())),
+                    Exprs.add(at.col(), Exprs.mul(value, digit.colStep())),
+                    Exprs.add(at.register(), Exprs.mul(value, weight(digits, index))),
+                    at.step()),
+                body));
+  }
+}
