@@ -18,6 +18,9 @@ final class Arithmetic {
   private final Uses uses;
   private final Facts facts;
 
+  /** No dimension comes as near as this to the greatest {@code int}. */
+  private static final long LITTLE = 1 << 20;
+
   Arithmetic(ExprPrinter exprs, Uses uses, Facts facts) {
     this.exprs = exprs;
     this.uses = uses;
@@ -88,13 +91,22 @@ final class Arithmetic {
     if (b.b() instanceof Expr.IntImm by && by.value() > 0 && b.type().equals(Type.I32)) {
       long least = facts.bounds().of(b.a()).min();
       if (least > -Integer.MAX_VALUE / 2) {
-        Expr more = plus(b.a(), Math.ceilDiv(-least, by.value()) * by.value());
-        if (facts.isNonNegative(more)) {
+        long added = Math.ceilDiv(-least, by.value()) * by.value();
+        Expr more = plus(b.a(), added);
+        if (facts.isNonNegative(more) && staysInside(b.a(), added)) {
           return infix("%", exprs.print(more), y, Text.MULTIPLICATIVE, false);
         }
       }
     }
     return function(uses.helper(Helper.FLOOR_MOD), x, y);
+  }
+
+  /**
+   * Whether a sum does not pass the greatest {@code int}: it is known not to, or little was added
+   * to a number of which nothing is known, such as a dimension.
+   */
+  private boolean staysInside(Expr e, long added) {
+    return added <= LITTLE || facts.bounds().of(e).max() <= Integer.MAX_VALUE - added;
   }
 
   private Expr plus(Expr e, long more) {
@@ -109,7 +121,8 @@ final class Arithmetic {
         && b.b() instanceof Expr.IntImm more
         && by.value() > 0
         && !facts.isNonNegative(n)
-        && facts.isNonNegative(plus(n, more.value() * by.value()))) {
+        && facts.isNonNegative(plus(n, more.value() * by.value()))
+        && staysInside(n, more.value() * by.value())) {
       // The quotient may be negative, the sum may not: (n + more * by) / by is what C computes.
       Expr whole = plus(n, more.value() * by.value());
       return infix("/", exprs.print(whole), CudaTypes.constant(by), Text.MULTIPLICATIVE, false);

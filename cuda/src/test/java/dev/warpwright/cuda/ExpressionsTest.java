@@ -109,6 +109,11 @@ class ExpressionsTest {
         .isEqualTo("floor_div(j, 4) + 1");
     assertThat(print(op(BinaryOp.MOD, j, c(4)))).isEqualTo("(j + 8) % 4");
     assertThat(print(op(BinaryOp.DIV, i, n))).isEqualTo("floor_div(i, n)");
+    // Where the sum would pass the greatest int, nothing is added.
+    assertThat(
+            print(
+                op(BinaryOp.ADD, op(BinaryOp.DIV, op(BinaryOp.ADD, n, c(2)), c(7)), c(306783378))))
+        .isEqualTo("floor_div(n + 2, 7) + 306783378");
   }
 
   @Test

@@ -60,6 +60,9 @@ public record TransposedCopy(
    */
   private static final int ADDRESS_OF_COLUMN = 8;
 
+  /** Steps ahead that cover the way from memory. */
+  private static final int MOST_AHEAD = 3;
+
   /** Registers that a thread needs beside what it has loaded. */
   private static final int OTHER_REGISTERS = 32;
 
@@ -192,6 +195,20 @@ public record TransposedCopy(
    */
   public static boolean fit(long loaded, int registers) {
     return loaded <= registers - OTHER_REGISTERS;
+  }
+
+  /**
+   * Steps that are loaded ahead: as many as registers hold.
+   *
+   * @param loaded registers of a step
+   * @param registers of the thread
+   */
+  public static int ahead(long loaded, int registers) {
+    int steps = 1;
+    while (steps < MOST_AHEAD && fit((steps + 1) * loaded, registers)) {
+      steps++;
+    }
+    return steps;
   }
 
   /**

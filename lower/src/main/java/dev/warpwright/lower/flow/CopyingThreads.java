@@ -15,6 +15,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.pass.FreshNames;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -160,12 +161,15 @@ final class CopyingThreads {
   }
 
   /**
-   * Steps whose tiles threads transpose, each loaded while the one before it is stored: no register
-   * waits for memory while another one could.
+   * Steps whose tiles threads transpose, each loaded while those before it are stored: no register
+   * waits for memory while another one could. As many steps ahead as registers hold.
    *
    * <pre>{@code
-   * next = B[0, …]
-   * for k in n { wait(empty); for each piece { Bs[s, …] = next[…]; next[…] = B[k + 1, …] }; arrive }
+   * next = B[0, …];  next_1 = B[1, …]
+   * for g in n / 2 {
+   *   wait(empty); for each piece { Bs[s, …] = next[…]; next[…] = B[2 * g + 2, …] }; arrive
+   *   wait(empty); for each piece { Bs[s, …] = next_1[…]; next_1[…] = B[2 * g + 3, …] }; arrive
+   * }
    * }</pre>
    *
    * @return null if registers do not hold a step, or what is loaded is not there a step ahead
@@ -196,25 +200,53 @@ final class CopyingThreads {
     if (copies.isEmpty() || waits[0] || !TransposedCopy.fit(loaded, own)) {
       return null;
     }
-    List<Stmt> first = new ArrayList<>();
-    Var next = Var.index("next");
-    for (Stmt.TileCopy copy : copies) {
-      TransposedCopy whole = transposed(copy).whole();
-      Buffer registers = loaded(whole);
-      aheadOf.put(copy, new Ahead(whole, registers, at(copy, f.var(), next).from()));
-      Region begin = at(copy, f.var(), f.min()).from();
-      first.add(
-          new TransposedCopy(begin, whole.ring(), threads, whole.columns(), whole.together())
-              .load(registers, thread));
+    int ahead = TransposedCopy.ahead(loaded, own);
+    if (f.extent() instanceof Expr.IntImm n) {
+      ahead = Math.toIntExact(Math.clamp(n.value(), 1, ahead));
     }
+    List<Stmt> begin = new ArrayList<>();
+    List<Stmt> steps = new ArrayList<>();
+    Var group = Var.index(f.var().name());
     Expr last = Exprs.add(Exprs.add(f.min(), f.extent()), Exprs.i32(-1));
-    Expr following = Exprs.min(Exprs.add(f.var(), 1), last);
-    Stmt begin = Stmts.seq(first);
+    for (int u = 0; u < ahead; u++) {
+      Var next = Var.index("next");
+      for (Stmt.TileCopy copy : copies) {
+        TransposedCopy whole = transposed(copy).whole();
+        Buffer registers = loaded(whole);
+        aheadOf.put(copy, new Ahead(whole, registers, at(copy, f.var(), next).from()));
+        Expr first = u == 0 ? f.min() : Exprs.min(Exprs.add(f.min(), Exprs.i32(u)), last);
+        Region from = at(copy, f.var(), first).from();
+        begin.add(
+            new TransposedCopy(from, whole.ring(), threads, whole.columns(), whole.together())
+                .load(registers, thread));
+      }
+      Var step = Var.index(f.var().name());
+      Expr following = Exprs.min(Exprs.add(step, ahead), last);
+      Stmt body =
+          Substitution.ofVars(Map.of(f.var(), step))
+              .stmt(new Stmt.Let(next, following, FreshNames.of(stmt(f.body()))));
+      boolean all = f.extent() instanceof Expr.IntImm n && n.value() % ahead == 0;
+      steps.add(
+          new Stmt.Let(
+              step,
+              Exprs.add(f.min(), Exprs.add(Exprs.mul(group, ahead), Exprs.i32(u))),
+              u == 0 || all
+                  ? body
+                  : new Stmt.If(Exprs.lt(step, Exprs.add(f.min(), f.extent())), body, null)));
+    }
+    Stmt loads = Stmts.seq(begin);
     return Stmts.seq(
         f.extent() instanceof Expr.IntImm n && n.value() > 0
-            ? begin
-            : new Stmt.If(Exprs.lt(Exprs.i32(0), f.extent()), begin, null),
-        f.withBody(new Stmt.Let(next, following, stmt(f.body()))));
+            ? loads
+            : new Stmt.If(Exprs.lt(Exprs.i32(0), f.extent()), loads, null),
+        new Stmt.For(
+            group,
+            Exprs.i32(0),
+            Exprs.div(Exprs.add(f.extent(), Exprs.i32(ahead - 1)), ahead),
+            f.kind(),
+            f.axis(),
+            f.attrs(),
+            Stmts.seq(steps)));
   }
 
   private static Stmt.TileCopy at(Stmt.TileCopy copy, Var step, Expr value) {

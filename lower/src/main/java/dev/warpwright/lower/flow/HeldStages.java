@@ -8,6 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.tile.PlanPipes;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -118,10 +119,18 @@ record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consu
             && isHeld(consume)
             && !trailing.contains(consume.pipe())
             && !Exprs.isConst(f.extent(), 1)
-            && isUnderWay(consume.body())
+            && (isUnderWay(consume.body()) || isGathered(consume.body()))
             && pipes.contains(consume.pipe())
         ? consume
         : null;
+  }
+
+  /**
+   * Whether two products gather their first operands from a stage, and the second may end later.
+   */
+  static boolean isGathered(Stmt body) {
+    List<Stmt> inside = StageNumbers.flat(body);
+    return PlanPipes.areHalves(inside) && isUnderWay(inside.getLast());
   }
 
   /** Whether nothing is done with a stage but products that may end later. */

@@ -9,6 +9,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.DistributeWork;
+import dev.warpwright.lower.tile.HalveGathers;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
@@ -57,6 +58,7 @@ public final class Lowering {
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();
     PrimFunc program = DistributeWork.apply(separate, listener);
+    program = HalveGathers.apply(program, listener);
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);

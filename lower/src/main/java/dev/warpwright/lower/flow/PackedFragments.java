@@ -13,6 +13,7 @@ import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
@@ -27,7 +28,6 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -231,7 +231,7 @@ final class PackedFragments {
     int per = perRegister(store.buffer());
     FragmentLayout layout = code.layout(own.iterator().next());
     if (per == 1 && RowPairs.gathered(map) != null && RowPairs.are(layout)) {
-      return Stmts.seq(wait, gathered(store, layout));
+      return Stmts.seq(wait, gathered(map, layout));
     }
     if (map.vars().size() != 2
         || !Exprs.isConst(map.extents().get(0), layout.rows())
@@ -271,9 +271,9 @@ final class PackedFragments {
   }
 
   /** A fragment of words of a tile that is MN-major in shared memory, two of them at a time. */
-  private Stmt gathered(Stmt.Store store, FragmentLayout layout) {
+  private Stmt gathered(Stmt.TileMap map, FragmentLayout layout) {
+    Stmt.Store store = map.stores().getFirst();
     Expr.Load load = (Expr.Load) store.value();
-    List<Expr> outer = load.indices().subList(0, load.indices().size() - 2);
     Buffer held = registers(store.buffer());
     boolean rounds = rounded.contains(store.buffer());
     return RowPairs.over(
@@ -285,12 +285,16 @@ final class PackedFragments {
                 load.buffer().dtype(),
                 RowPairs.ROWS,
                 both -> {
-                  List<Expr> from = new ArrayList<>(outer);
-                  from.add(pair.col());
-                  from.add(pair.row());
+                  Substitution at =
+                      Substitution.ofVars(
+                          Map.of(map.vars().get(0), pair.row(), map.vars().get(1), pair.col()));
                   return Stmts.seq(
                       ThreadCode.move(
-                          both, List.of(Exprs.i32(0)), load.buffer(), from, RowPairs.ROWS),
+                          both,
+                          List.of(Exprs.i32(0)),
+                          load.buffer(),
+                          load.indices().stream().map(at::expr).toList(),
+                          RowPairs.ROWS),
                       Stmts.loop(
                           ForKind.UNROLLED,
                           "v",

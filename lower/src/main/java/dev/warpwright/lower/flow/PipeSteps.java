@@ -343,6 +343,11 @@ final class PipeSteps {
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
+                if (HeldStages.isGathered(inner)) {
+                  return Stmts.seq(
+                      wait,
+                      halves(body, Stmts.when(later, release(lowered, last)), overlap.steps()));
+                }
                 return Stmts.seq(
                     wait, body, done(overlap.steps()), Stmts.when(later, release(lowered, last)));
               }
@@ -353,6 +358,20 @@ final class PipeSteps {
                   others ? together() : Stmt.Seq.EMPTY,
                   release(lowered, stage));
             });
+  }
+
+  /**
+   * Two products whose operands are gathered: while one is under way, the other's words come. The
+   * stage before is free once its second product has ended, for which all warps had their words.
+   */
+  private static Stmt halves(Stmt body, Stmt release, int steps) {
+    List<Stmt> stmts = StageNumbers.flat(body);
+    return Stmts.seq(
+        Stmts.seq(stmts.subList(0, 2)),
+        done(steps),
+        release,
+        Stmts.seq(stmts.subList(2, 4)),
+        done(steps));
   }
 
   private Stmt release(LoweredPipe lowered, Expr stage) {

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -16,6 +17,7 @@ import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.RowPairs;
 import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -54,7 +56,9 @@ import org.jspecify.annotations.Nullable;
  * the first item, looked at ({@code peek}) by every item, and consumed behind the last.
  *
  * <p>Where a loop does nothing but products of warpgroups, they are under way for a step more, and
- * a stage is given back a step late; the loop's attribute {@code hold} says otherwise.
+ * a stage is given back a step late; the loop's attribute {@code hold} says otherwise. Of two
+ * products whose first operands are gathered from the stage ({@link HalveGathers}) it is the
+ * second.
  *
  * <p>A loop with {@code unrolled = 1} becomes straight-line code.
  *
@@ -82,11 +86,22 @@ public final class PlanPipes {
     final List<Stmt> rest;
     @Nullable Ring ring;
 
-    /** Whether nothing is done with tiles but products, which may be under way for a step more. */
+    /**
+     * Whether nothing is done with tiles but products, which may be under way for a step more, or
+     * what gathers their first operands.
+     */
     boolean overlaps() {
       return loop.attrs().getLong("stages", 2) > 1
           && !loop.attrs().has("hold")
-          && rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma));
+          && (rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma))
+              || areHalves(rest));
+    }
+
+    /** What of a stage is under way beyond it: all products, or of two halves the second. */
+    Stmt underWay(Stmt s) {
+      return overlaps() && s instanceof Stmt.TileMma mma && (overlaps(mma) || s == rest.getLast())
+          ? PlanPipes.underWay(mma)
+          : s;
     }
 
     /** Whether its tiles are operands of warpgroups' products. */
@@ -396,6 +411,25 @@ public final class PlanPipes {
         m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().with("inflight", 1));
   }
 
+  /**
+   * Whether statements gather operands of two products, one after the other, from a stage to
+   * registers of their own.
+   */
+  public static boolean areHalves(List<Stmt> stmts) {
+    return stmts.size() == 4
+        && isGathered(stmts.get(0), stmts.get(1))
+        && isGathered(stmts.get(2), stmts.get(3))
+        && ((Stmt.TileMma) stmts.get(1)).a().buffer() != ((Stmt.TileMma) stmts.get(3)).a().buffer();
+  }
+
+  private static boolean isGathered(Stmt first, Stmt second) {
+    return first instanceof Stmt.TileMap map
+        && second instanceof Stmt.TileMma mma
+        && RowPairs.gathered(map) instanceof Buffer held
+        && mma.a().equals(Region.whole(held))
+        && Feed.isForWarpgroups(mma);
+  }
+
   private Stmt insideBlock(Stmt block) {
     Map<Buffer, Buffer> renamed = new HashMap<>();
     Set<Buffer> gone = new HashSet<>();
@@ -459,10 +493,7 @@ public final class PlanPipes {
           new Stmt.Flow.Consume(
               pipe,
               false,
-              Stmts.seq(
-                  feed.rest.stream()
-                      .map(each -> stmt(feed.overlaps() ? underWay((Stmt.TileMma) each) : each))
-                      .toList()));
+              Stmts.seq(feed.rest.stream().map(each -> stmt(feed.underWay(each))).toList()));
       return new Stmt.For(
           f.var(),
           expr(f.min()),

@@ -37,9 +37,18 @@ public final class RowPairs {
             && store.indices().equals(List.copyOf(map.vars()))
             && store.value() instanceof Expr.Load(Buffer tile, List<Expr> indices)
             && (tile.scope() == Scope.SHARED || tile.scope() == Scope.SHARED_CLUSTER)
-            && indices.subList(indices.size() - 2, indices.size()).equals(map.vars().reversed())
+            && indices.getLast() == map.vars().getFirst()
+            && isColumn(indices.get(indices.size() - 2), map.vars().getLast())
         ? store.buffer()
         : null;
+  }
+
+  /** Whether an index is a column, or a constant number of columns on. */
+  private static boolean isColumn(Expr index, Var column) {
+    return index == column
+        || index instanceof Expr.Binary(BinaryOp op, Expr first, Expr.IntImm _)
+            && op == BinaryOp.ADD
+            && first == column;
   }
 
   /** Whether a thread holds such pairs. */
