@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.text.IrPrinter;
@@ -66,6 +67,12 @@ public final class LoweringSteps {
    * @param target the GPU that it is for
    */
   public static List<Step> of(PrimFunc scheduled, GpuTarget target) {
+    if (scheduled.body() instanceof Stmt.Seq(List<Stmt> grids)
+        && grids.size() > 1
+        && grids.stream().allMatch(LoweringSteps::isGrid)) {
+      // One launch of several that do not need each other: each was lowered by itself.
+      return grids.stream().flatMap(grid -> of(scheduled.withBody(grid), target).stream()).toList();
+    }
     return kept(
         scheduled,
         keep -> {
@@ -89,6 +96,10 @@ public final class LoweringSteps {
           last[0] = text;
         });
     return List.copyOf(steps);
+  }
+
+  private static boolean isGrid(Stmt s) {
+    return s instanceof Stmt.For f && f.kind() == ForKind.THREAD_BOUND;
   }
 
   private static boolean hasTiles(PrimFunc func) {

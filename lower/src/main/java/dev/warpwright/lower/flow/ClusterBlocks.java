@@ -90,6 +90,15 @@ final class ClusterBlocks {
         isOne() ? Intrinsics.SYNC_THREADS : HopperIntrinsics.CLUSTER_SYNC_RELAXED);
   }
 
+  /**
+   * Behind it blocks of a cluster may leave. None may while another one still arrives at its
+   * barriers, and nobody waits for the last arrivals: this barrier orders them, too. (Without that
+   * a block of a cluster of four was gone when it was arrived at, a fault of the launch.)
+   */
+  static Stmt parting() {
+    return Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC);
+  }
+
   /** What one thread of a warpgroup does: it arrives at all blocks if they share the barrier. */
   Stmt.@Nullable If arrival(Stmt s, Expr thread) {
     return s instanceof Stmt.Evaluate(Expr.Call call)

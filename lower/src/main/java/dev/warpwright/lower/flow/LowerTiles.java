@@ -149,8 +149,7 @@ final class LowerTiles {
         result.add(cluster.together());
         stmts.subList(1, stmts.size()).forEach(each -> result.add(beside(each)));
         if (!cluster.isOne() && !cluster.isPaired()) {
-          // No block may leave while another still writes to its memory or its barriers.
-          result.add(cluster.together());
+          result.add(ClusterBlocks.parting());
         }
         yield Stmts.seq(result);
       }
