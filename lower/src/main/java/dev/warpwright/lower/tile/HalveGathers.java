@@ -86,6 +86,25 @@ public final class HalveGathers extends Rewriter {
     return pass.halves.isEmpty() ? func : func.withBody(pass.stmt(func.body()));
   }
 
+  /**
+   * Whether statements gather operands of two products, one after the other, from a stage to
+   * registers of their own.
+   */
+  public static boolean areHalves(List<Stmt> stmts) {
+    return stmts.size() == 4
+        && isGathered(stmts.get(0), stmts.get(1))
+        && isGathered(stmts.get(2), stmts.get(3))
+        && ((Stmt.TileMma) stmts.get(1)).a().buffer() != ((Stmt.TileMma) stmts.get(3)).a().buffer();
+  }
+
+  private static boolean isGathered(Stmt first, Stmt second) {
+    return first instanceof Stmt.TileMap map
+        && second instanceof Stmt.TileMma mma
+        && RowPairs.gathered(map) instanceof Buffer held
+        && mma.a().equals(Region.whole(held))
+        && WarpgroupInstruction.isNamedBy(mma);
+  }
+
   private void find(List<Stmt> stmts) {
     for (int i = 0; i + 1 < stmts.size(); i++) {
       if (stmts.get(i) instanceof Stmt.TileMap map
