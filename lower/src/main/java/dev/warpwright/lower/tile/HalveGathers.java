@@ -36,7 +36,8 @@ import java.util.Map;
  * }</pre>
  *
  * <p>Stands in front of {@code PlanPipes}, which lets the last product of a stage end in the next
- * one. Leaves steps alone of which a half is no multiple of two instructions.
+ * one. Leaves steps alone of which a half is no multiple of 16 columns, in which operands in
+ * registers come, and operands that anything else reads or writes.
  */
 public final class HalveGathers extends Rewriter {
   /** Columns of an operand in registers come in so many. */

@@ -181,7 +181,7 @@ class HalveGathersTest {
     computesTheSame(func);
   }
 
-  /** Half of 16 columns is one instruction, half of 48 three; they come in pairs. */
+  /** Operands in registers are of 16 columns or a multiple of it. */
   @ParameterizedTest
   @ValueSource(ints = {16, 48})
   void halvesOfSixteenColumnsOrNone(int columns) {
@@ -196,6 +196,15 @@ class HalveGathersTest {
             """
                 tile.map (i in 64, j in 8) { acc[i, j] = acc[i, j] + held[i, j] }
                 tile.copy y"""));
+  }
+
+  /** A column that is the same for all of K is no tile that is MN-major. */
+  @Test
+  void soDoesWhatHasOneDimension() {
+    leavesAlone(
+        GEMM.replace("alloc Bs", "alloc column: f32[64] shared\n    alloc Bs")
+            .replace("held[i, j] = As[j, i]", "held[i, j] = column[i]")
+            .replace("persistent", "tile.fill column[0 +: 64] = 2.0f32\n    persistent"));
   }
 
   @Test
