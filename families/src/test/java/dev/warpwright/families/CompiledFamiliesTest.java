@@ -107,6 +107,16 @@ class CompiledFamiliesTest {
                 GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Precision.TF32),
                 new HopperConfig(128, 256, 32, 4, 2, 1, 1, ORDER, 132, 1, false))),
         set(
+            "tf32, A through registers, B transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(128, 256, 32, 4, 2, 1, 1, ORDER, 132, 1, false).holding())),
+        set(
+            "tf32, B through registers, A transposed",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Precision.TF32),
+                new HopperConfig(128, 128, 32, 4, 2, 1, 1, ORDER, 132, 1, true).holding())),
+        set(
             "tf32, transposed in few registers, rows that begin anywhere",
             HopperGemm.schedule(
                 GemmWorkload.of(4097, 4099, 4095, DType.F32, Layout.TN).with(Precision.TF32),

@@ -82,9 +82,13 @@ class ImpossibleConfigsTest {
         good,
         "rows of 16384 and 20004 bytes: TMA copies need multiples of 16");
     refused(
-        GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32),
+        GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.NN).with(Precision.TF32),
         HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32).holding(),
         "has to be the one in registers");
+    refused(
+        GemmWorkload.of(4096, 4096, 4096, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32),
+        HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32).holding(),
+        "threads transpose are not shared by clusters");
     refused(
         SQUARE,
         new HopperConfig(128, 88, 64, 4, 2, 3, 1, ORDER, 0, 1, false),

@@ -275,7 +275,10 @@ public final class HopperModel {
         : 0;
   }
 
-  /** Microseconds in which producers' threads copy a step's tiles; 0 where TMA copies do. */
+  /**
+   * Microseconds in which producers' threads copy a step's tiles as they are; 0 where TMA copies
+   * do, or threads transpose them.
+   */
   private double copying(GemmWorkload w, HopperConfig c, double sharing) {
     if (ThreadCopies.isTma(w) || HopperLimits.transposes(w, c)) {
       return 0;

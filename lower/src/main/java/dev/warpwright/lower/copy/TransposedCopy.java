@@ -198,7 +198,8 @@ public record TransposedCopy(
   }
 
   /**
-   * Steps that are loaded ahead: as many as registers hold.
+   * Steps that are loaded ahead: as many as registers hold, one at least, and no more than cover
+   * the way from memory.
    *
    * @param loaded registers of a step
    * @param registers of the thread

@@ -10,12 +10,12 @@ import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.FreshNames;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.pass.FreshNames;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ final class CopyingThreads {
 
   private final List<Buffer> registers = new ArrayList<>();
 
-  /** A copy whose tile is loaded a step ahead. */
+  /** A copy whose tile is loaded steps ahead, and what is loaded when it is stored. */
   private record Ahead(TransposedCopy copy, Buffer registers, Region next) {}
 
   private final Map<Stmt.TileCopy, Ahead> aheadOf = new IdentityHashMap<>();
@@ -162,7 +162,8 @@ final class CopyingThreads {
 
   /**
    * Steps whose tiles threads transpose, each loaded while those before it are stored: no register
-   * waits for memory while another one could. As many steps ahead as registers hold.
+   * waits for memory while another one could. As many steps ahead as registers hold, here two of an
+   * even number; otherwise all but the first of a group are conditional.
    *
    * <pre>{@code
    * next = B[0, …];  next_1 = B[1, …]
@@ -172,7 +173,7 @@ final class CopyingThreads {
    * }
    * }</pre>
    *
-   * @return null if registers do not hold a step, or what is loaded is not there a step ahead
+   * @return null if registers do not hold a step, or what is loaded is not there steps ahead
    */
   private @Nullable Stmt ahead(Stmt.For f) {
     List<Stmt.TileCopy> copies = new ArrayList<>();

@@ -8,7 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
-import dev.warpwright.lower.tile.PlanPipes;
+import dev.warpwright.lower.tile.HalveGathers;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -130,7 +130,7 @@ record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consu
    */
   static boolean isGathered(Stmt body) {
     List<Stmt> inside = StageNumbers.flat(body);
-    return PlanPipes.areHalves(inside) && isUnderWay(inside.getLast());
+    return HalveGathers.areHalves(inside) && isUnderWay(inside.getLast());
   }
 
   /** Whether nothing is done with a stage but products that may end later. */

@@ -36,7 +36,8 @@ import java.util.Map;
  * }</pre>
  *
  * <p>Stands in front of {@code PlanPipes}, which lets the last product of a stage end in the next
- * one. Leaves steps alone of which a half is no multiple of two instructions.
+ * one. Leaves steps alone of which a half is no multiple of 16 columns, in which operands in
+ * registers come, and operands that anything else reads or writes.
  */
 public final class HalveGathers extends Rewriter {
   /** Columns of an operand in registers come in so many. */
@@ -84,6 +85,25 @@ public final class HalveGathers extends Rewriter {
           }
         });
     return pass.halves.isEmpty() ? func : func.withBody(pass.stmt(func.body()));
+  }
+
+  /**
+   * Whether statements gather operands of two products, one after the other, from a stage to
+   * registers of their own.
+   */
+  public static boolean areHalves(List<Stmt> stmts) {
+    return stmts.size() == 4
+        && isGathered(stmts.get(0), stmts.get(1))
+        && isGathered(stmts.get(2), stmts.get(3))
+        && ((Stmt.TileMma) stmts.get(1)).a().buffer() != ((Stmt.TileMma) stmts.get(3)).a().buffer();
+  }
+
+  private static boolean isGathered(Stmt first, Stmt second) {
+    return first instanceof Stmt.TileMap map
+        && second instanceof Stmt.TileMma mma
+        && RowPairs.gathered(map) instanceof Buffer held
+        && mma.a().equals(Region.whole(held))
+        && WarpgroupInstruction.isNamedBy(mma);
   }
 
   private void find(List<Stmt> stmts) {

@@ -7,7 +7,6 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -16,18 +15,14 @@ import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.gpu.RowPairs;
 import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the tiles that pipelined loops copy flow through pipes.
@@ -76,65 +71,7 @@ public final class PlanPipes {
   private final Set<Buffer> written;
   private final Set<Stmt.TileCopy> awaited;
   private final List<Feed> feeds = new ArrayList<>();
-  private final List<Ring> rings = new ArrayList<>();
-
-  /** A pipelined loop, and what it copies before it uses it. */
-  private static final class Feed {
-    final Stmt.For loop;
-    final List<Stmt.For> around;
-    final List<WholeCopy> copies;
-    final List<Stmt> rest;
-    @Nullable Ring ring;
-
-    /**
-     * Whether nothing is done with tiles but products, which may be under way for a step more, or
-     * what gathers their first operands.
-     */
-    boolean overlaps() {
-      return loop.attrs().getLong("stages", 2) > 1
-          && !loop.attrs().has("hold")
-          && (rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma))
-              || areHalves(rest));
-    }
-
-    /** What of a stage is under way beyond it: all products, or of two halves the second. */
-    Stmt underWay(Stmt s) {
-      return overlaps() && s instanceof Stmt.TileMma mma && (overlaps(mma) || s == rest.getLast())
-          ? PlanPipes.underWay(mma)
-          : s;
-    }
-
-    /** Whether its tiles are operands of warpgroups' products. */
-    boolean isForWarpgroups() {
-      return rest.stream().anyMatch(s -> s instanceof Stmt.TileMma mma && isForWarpgroups(mma));
-    }
-
-    private static boolean isForWarpgroups(Stmt.TileMma mma) {
-      String instruction = mma.attrs().getString("instr");
-      return instruction != null && instruction.startsWith("wgmma.");
-    }
-
-    private static boolean overlaps(Stmt.TileMma mma) {
-      return isForWarpgroups(mma)
-          && mma.a().buffer().scope() == Scope.SHARED
-          && !mma.attrs().has("inflight");
-    }
-
-    Feed(Stmt.For loop, List<Stmt.For> around, List<WholeCopy> copies, List<Stmt> rest) {
-      this.loop = loop;
-      this.around = around;
-      this.copies = copies;
-      this.rest = rest;
-    }
-  }
-
-  /** A ring in the making: the tiles of a stage, and which of a loop's tiles are which of them. */
-  private static final class Ring {
-    final List<Feed> feeds = new ArrayList<>();
-    final Map<Buffer, Integer> places = new IdentityHashMap<>();
-    List<Buffer> tiles = new ArrayList<>();
-    @Nullable Pipe pipe;
-  }
+  private final List<TileRing> rings = new ArrayList<>();
 
   private PlanPipes(PrimFunc func) {
     this.func = func;
@@ -172,21 +109,17 @@ public final class PlanPipes {
     collect(func.body(), List.of());
     feeds.removeIf(feed -> feed.copies.isEmpty());
     for (Feed feed : feeds) {
-      Ring ring = rings.stream().filter(r -> joins(r, feed)).findFirst().orElse(null);
+      TileRing ring = rings.stream().filter(r -> r.joins(feed)).findFirst().orElse(null);
       if (ring == null) {
-        ring = new Ring();
+        ring = TileRing.of(feed);
         rings.add(ring);
-        for (WholeCopy copy : feed.copies) {
-          ring.places.put(copy.to(), ring.tiles.size());
-          ring.tiles.add(copy.to());
-        }
       }
       feed.ring = ring;
       ring.feeds.add(feed);
     }
     Set<String> names = new HashSet<>();
-    for (Ring ring : rings) {
-      ring.pipe = pipe(ring, names);
+    for (TileRing ring : rings) {
+      ring.pipe = ring.pipe(names);
     }
     Stmt body = TileFacts.insideBlock(func.body(), true, this::insideBlock);
     return func.withBody(body);
@@ -285,155 +218,10 @@ public final class PlanPipes {
     return found[0];
   }
 
-  /**
-   * Whether the loop's tiles are among the ring's or the other way round; if so they are joined.
-   */
-  private static boolean joins(Ring ring, Feed feed) {
-    for (Feed other : ring.feeds) {
-      if (other.around.contains(feed.loop) || feed.around.contains(other.loop)) {
-        return false;
-      }
-    }
-    List<Buffer> tiles = new ArrayList<>(ring.tiles);
-    Map<Buffer, Integer> places = new IdentityHashMap<>();
-    Set<Integer> taken = new HashSet<>();
-    int added = 0;
-    for (WholeCopy copy : feed.copies) {
-      Buffer tile = copy.to();
-      int place = -1;
-      for (int i = 0; i < ring.tiles.size() && place < 0; i++) {
-        Buffer both = union(tiles.get(i), tile);
-        boolean panels = both == null || fillsPanels(both, ring, i, feed, tile);
-        if (both != null && panels && !taken.contains(i) && known(ring, tile, i)) {
-          place = i;
-          tiles.set(i, both);
-        }
-      }
-      if (place < 0) {
-        place = tiles.size();
-        tiles.add(tile);
-        added++;
-      }
-      taken.add(place);
-      places.put(tile, place);
-    }
-    if (added > 0 && taken.size() - added < ring.tiles.size()) {
-      return false;
-    }
-    ring.tiles = tiles;
-    ring.places.putAll(places);
-    return true;
-  }
-
-  /**
-   * Operands of warpgroups' products lie in panels of so many columns as the widest tile in their
-   * place asks for: who brings fewer columns brings whole panels.
-   */
-  private static boolean fillsPanels(Buffer both, Ring ring, int place, Feed feed, Buffer tile) {
-    if (!feed.isForWarpgroups()) {
-      return true;
-    }
-    List<Buffer> sharing = new ArrayList<>(List.of(tile));
-    ring.places.forEach(
-        (other, at) -> {
-          if (at == place) {
-            sharing.add(other);
-          }
-        });
-    int last = both.rank() - 1;
-    long width = OperandRing.panelWidth(both.extent(last), both.dtype().bytes());
-    return width > 0 && sharing.stream().allMatch(each -> each.extent(last) % width == 0);
-  }
-
-  /** A buffer that several loops copy is the same tile of the ring in all of them. */
-  private static boolean known(Ring ring, Buffer tile, int place) {
-    Integer before = ring.places.get(tile);
-    return before == null || before == place;
-  }
-
-  /** A buffer that holds either of two tiles, if one of them does; else null. */
-  private static @Nullable Buffer union(Buffer a, Buffer b) {
-    if (a.dtype() != b.dtype() || a.scope() != b.scope() || a.rank() != b.rank()) {
-      return null;
-    }
-    boolean holds = true;
-    boolean isHeld = true;
-    for (int d = 0; d < a.rank(); d++) {
-      holds &= a.extent(d) >= b.extent(d);
-      isHeld &= a.extent(d) <= b.extent(d);
-    }
-    boolean same = holds && isHeld;
-    boolean layouts = same ? java.util.Objects.equals(a.layout(), b.layout()) : isPlain(a, b);
-    if (!layouts || a.alignment() != b.alignment()) {
-      return null;
-    }
-    return holds ? a : isHeld ? b : null;
-  }
-
-  private static boolean isPlain(Buffer a, Buffer b) {
-    return a.layout() == null && b.layout() == null;
-  }
-
-  private static Pipe pipe(Ring ring, Set<String> names) {
-    long stages = 1;
-    int hold = 0;
-    int lag = 0;
-    for (Feed feed : ring.feeds) {
-      Attrs attrs = feed.loop.attrs();
-      stages = Math.max(stages, attrs.getLong("stages", 2));
-      hold = Math.max(hold, (int) attrs.getLong("hold", feed.overlaps() ? 1 : 0));
-      lag = Math.max(lag, (int) attrs.getLong("lag", 0));
-    }
-    stages = Math.max(stages, hold + lag + 1);
-    int lead = (int) stages - 1 - hold;
-    Pipe.Options options = Pipe.Options.NONE.withLead(lead).withHold(hold).withLag(lag);
-    List<Buffer> tiles = new ArrayList<>();
-    // Copies: a buffer belongs to one place of the program.
-    for (Buffer tile : ring.tiles) {
-      tiles.add(
-          new Buffer(
-              tile.name(),
-              tile.dtype(),
-              tile.shape(),
-              tile.scope(),
-              tile.layout(),
-              tile.alignment()));
-    }
-    String name = "ring";
-    for (int n = 1; !names.add(name); n++) {
-      name = "ring_" + n;
-    }
-    return new Pipe(name, (int) stages, tiles.getFirst().scope(), tiles, options);
-  }
-
-  private static Stmt underWay(Stmt.TileMma m) {
-    return new Stmt.TileMma(
-        m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().with("inflight", 1));
-  }
-
-  /**
-   * Whether statements gather operands of two products, one after the other, from a stage to
-   * registers of their own.
-   */
-  public static boolean areHalves(List<Stmt> stmts) {
-    return stmts.size() == 4
-        && isGathered(stmts.get(0), stmts.get(1))
-        && isGathered(stmts.get(2), stmts.get(3))
-        && ((Stmt.TileMma) stmts.get(1)).a().buffer() != ((Stmt.TileMma) stmts.get(3)).a().buffer();
-  }
-
-  private static boolean isGathered(Stmt first, Stmt second) {
-    return first instanceof Stmt.TileMap map
-        && second instanceof Stmt.TileMma mma
-        && RowPairs.gathered(map) instanceof Buffer held
-        && mma.a().equals(Region.whole(held))
-        && Feed.isForWarpgroups(mma);
-  }
-
   private Stmt insideBlock(Stmt block) {
     Map<Buffer, Buffer> renamed = new HashMap<>();
     Set<Buffer> gone = new HashSet<>();
-    for (Ring ring : rings) {
+    for (TileRing ring : rings) {
       Pipe pipe = ring.pipe;
       ring.places.forEach(
           (tile, place) -> {
@@ -444,7 +232,7 @@ public final class PlanPipes {
           });
     }
     Stmt body = new Loops(renamed, gone).stmt(block);
-    for (Ring ring : rings.reversed()) {
+    for (TileRing ring : rings.reversed()) {
       Pipe pipe = ring.pipe;
       if (pipe != null) {
         body = new Stmt.Flow.PipeScope(pipe, body);
@@ -480,7 +268,7 @@ public final class PlanPipes {
       ForKind kind = unroll ? ForKind.UNROLLED : ForKind.SERIAL;
       Attrs attrs = f.attrs().without("stages").without("hold").without("lag").without("unrolled");
       Feed feed = feeds.stream().filter(each -> each.loop == f).findFirst().orElse(null);
-      Ring ring = feed == null ? null : feed.ring;
+      TileRing ring = feed == null ? null : feed.ring;
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());

@@ -133,6 +133,22 @@ class TransposedCopyTest {
     }
   }
 
+  /** Beside what is loaded a thread needs 32 registers; more than three steps cover nothing. */
+  @ParameterizedTest
+  @CsvSource({
+    "32, 64, 1",
+    "32, 95, 1",
+    "32, 96, 2",
+    "32, 127, 2",
+    "32, 128, 3",
+    "32, 232, 3",
+    // One step is loaded ahead even if it does not fit: who asks knows that it does.
+    "64, 80, 1"
+  })
+  void stepsAreLoadedAheadAsRegistersHold(long loaded, int registers, int steps) {
+    assertThat(TransposedCopy.ahead(loaded, registers)).isEqualTo(steps);
+  }
+
   /** Of rows of 128 bytes in shared memory, whatever vectors the matrix allows. */
   @ParameterizedTest
   @CsvSource({"F32, 32, 128", "F32, 32, 130", "F32, 64, 127", "I8, 128, 128", "I8, 256, 144"})

@@ -54,12 +54,13 @@ class PassListTest {
   private static final Set<String> CHECKS = Set.of("PlanShared");
 
   /**
-   * Told only where products are computed some columns at a time, which goldens of warps have,
-   * where waits move ({@link EarlyWaitsTest}), or where layers are a loop ({@link
-   * SimtWarpLoweringTest}).
+   * Told only where operands are gathered to registers ({@code HalveGathersTest}), where products
+   * are computed some columns at a time, which goldens of warps have, where waits move ({@link
+   * EarlyWaitsTest}), or where layers are a loop ({@link SimtWarpLoweringTest}).
    */
   private static final Map<String, Path> SOMETIMES =
       Map.of(
+          "HalveGathers", SOURCES.resolve("tile/HalveGathers.java"),
           "SplitColumns", SOURCES.resolve("tile/SplitColumns.java"),
           "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"),
           "RollLayers", SOURCES.resolve("flow/RollLayers.java"));

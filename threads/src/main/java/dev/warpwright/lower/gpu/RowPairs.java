@@ -28,7 +28,10 @@ public final class RowPairs {
 
   private RowPairs() {}
 
-  /** The fragment that a map fills with the transpose of a tile in shared memory; else null. */
+  /**
+   * The fragment that a map fills with the transpose of a tile in shared memory, or of rows of one;
+   * else null.
+   */
   public static @Nullable Buffer gathered(Stmt.TileMap map) {
     Stmt.Store store = map.stores().getFirst();
     return map.stores().size() == 1
@@ -37,6 +40,7 @@ public final class RowPairs {
             && store.indices().equals(List.copyOf(map.vars()))
             && store.value() instanceof Expr.Load(Buffer tile, List<Expr> indices)
             && (tile.scope() == Scope.SHARED || tile.scope() == Scope.SHARED_CLUSTER)
+            && indices.size() >= 2
             && indices.getLast() == map.vars().getFirst()
             && isColumn(indices.get(indices.size() - 2), map.vars().getLast())
         ? store.buffer()

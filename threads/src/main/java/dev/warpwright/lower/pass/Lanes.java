@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Folding;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.HashMap;

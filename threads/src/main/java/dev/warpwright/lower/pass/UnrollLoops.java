@@ -5,6 +5,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.visit.FreshNames;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,10 @@
-package dev.warpwright.lower.tile;
+package dev.warpwright.ir.visit;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

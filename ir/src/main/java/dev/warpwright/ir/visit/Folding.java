@@ -1,13 +1,18 @@
-package dev.warpwright.lower.pass;
+package dev.warpwright.ir.visit;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 
 /** Rebuilds integer operations by the functions that fold constants. */
-final class Folding {
+public final class Folding {
   private Folding() {}
 
-  static Expr binary(Expr.Binary b) {
+  /**
+   * {@return the same, or what it folds to}
+   *
+   * @param b of integers or conditions
+   */
+  public static Expr binary(Expr.Binary b) {
     return switch (b.op()) {
       case ADD -> Exprs.add(b.a(), b.b());
       case SUB -> Exprs.sub(b.a(), b.b());

@@ -1,10 +1,9 @@
-package dev.warpwright.lower.pass;
+package dev.warpwright.ir.visit;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.visit.Rewriter;
 import java.util.HashMap;
 import java.util.Map;
 
