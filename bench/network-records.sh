@@ -20,7 +20,7 @@ while ((number <= ${#networks[@]} && SECONDS - begin <= ${SECONDS_ALL:-70})); do
   number=$((number + 1))
 done
 "$ww" db export "$out/records.jsonl" --best "${KEEP:-2}" --db "$db" && grep '"workload":"mlp ' "$out/records.jsonl" >"$out/mlp.jsonl"
-sed -E 's/("(spread|error|time_us)":[0-9]+\.[0-9]{4})[0-9]+/\1/g; s/("at":"[0-9T:-]+\.[0-9]{3})[0-9]+Z/\1Z/' "$out/mlp.jsonl" >"$out/records.jsonl"
+sed -E 's/("(spread|error|time_us)":[0-9]+\.[0-9]{4})[0-9]+/\1/g; s/("source":"[0-9a-f]{16})[0-9a-f]+/\1/; s/("at":"[0-9T:-]+\.[0-9]{3})[0-9]+Z/\1Z/' "$out/mlp.jsonl" >"$out/records.jsonl"
 rm -f "$out/mlp.jsonl"
 rm -f "$db" "$db"-*
 echo "$(wc -l <"$out/records.jsonl") records; go on with $number of ${#networks[@]}"

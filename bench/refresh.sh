@@ -11,8 +11,8 @@ mkdir -p "$folder"
 run=${WARPWRIGHT:-$root/warpwright}
 status=0
 "$run" db refresh --db "$folder/tuning.db" "$@" || status=$?
-"$run" db export "$folder/records.jsonl" --best 2 --db "$folder/tuning.db"
-# What comes along is in every application: four decimals say it.
-sed -E -i 's/("(spread|error|time_us)":[0-9]+\.[0-9]{4})[0-9]+/\1/g; s/("at":"[0-9T:-]+\.[0-9]{3})[0-9]+Z/\1Z/' "$folder/records.jsonl"
+"$run" db export "$folder/records.jsonl" --best 1 --db "$folder/tuning.db"
+# What comes along is in every application: four decimals, milliseconds and 16 digits of a hash say it.
+sed -E -i 's/("(spread|error|time_us)":[0-9]+\.[0-9]{4})[0-9]+/\1/g; s/("source":"[0-9a-f]{16})[0-9a-f]+/\1/; s/("at":"[0-9T:-]+\.[0-9]{3})[0-9]+Z/\1Z/' "$folder/records.jsonl"
 "$run" db stale --db "$folder/tuning.db" | tail -1
 exit $status

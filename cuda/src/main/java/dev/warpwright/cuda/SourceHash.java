@@ -9,6 +9,19 @@ import java.util.HexFormat;
 public final class SourceHash {
   private SourceHash() {}
 
+  /** Digits that tell kernels apart; records that come along have no more. */
+  private static final int LEAST_DIGITS = 16;
+
+  /**
+   * {@return whether a record's hash is that of a source, whole or its first 16 digits or more}
+   *
+   * @param recorded what the record says
+   * @param hash {@link #of} the source
+   */
+  public static boolean isOf(String recorded, String hash) {
+    return recorded.length() >= LEAST_DIGITS && hash.startsWith(recorded);
+  }
+
   /**
    * {@return SHA-256 of the source in UTF-8, as 64 hexadecimal digits}
    *

@@ -57,7 +57,7 @@ public final class RecordCheck {
   public static String untested(
       TuningRecord record, String sourceHash, @Nullable Environment here) {
     List<String> reasons = new ArrayList<>();
-    if (!record.sourceHash().equals(sourceHash)) {
+    if (!SourceHash.isOf(record.sourceHash(), sourceHash)) {
       reasons.add("another source");
     }
     if (here != null) {

@@ -301,7 +301,7 @@ public record TransposedCopy(
   private Stmt load(Buffer loaded, Expr number, Expr k, Expr n) {
     return Stmts.loop(
         ForKind.UNROLLED,
-        "i",
+        "y",
         depth(),
         i -> {
           List<Expr> at = Guards.indices(from, List.of(Exprs.add(k, i), n));
@@ -343,7 +343,7 @@ public record TransposedCopy(
             Stmts.seq(
                 Stmts.loop(
                     ForKind.UNROLLED,
-                    "i",
+                    "y",
                     depth(),
                     i -> {
                       Expr row = Exprs.mul(Exprs.add(Exprs.mul(number, depth()), i), columns);
@@ -394,7 +394,7 @@ public record TransposedCopy(
     private Stmt transpose(Expr number, Expr w, Expr block) {
       return Stmts.seq(
           unrolled(
-              "i",
+              "y",
               i -> {
                 Expr row =
                     Exprs.add(Exprs.mul(Exprs.add(Exprs.mul(number, WORDS), block), WORDS), i);

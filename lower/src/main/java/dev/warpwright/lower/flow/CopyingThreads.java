@@ -207,13 +207,17 @@ final class CopyingThreads {
     }
     List<Stmt> begin = new ArrayList<>();
     List<Stmt> steps = new ArrayList<>();
-    Var group = Var.index(f.var().name());
+    Var group = Var.index(f.var().name() + "_o");
     Expr last = Exprs.add(Exprs.add(f.min(), f.extent()), Exprs.i32(-1));
     for (int u = 0; u < ahead; u++) {
-      Var next = Var.index("next");
+      // Names of their own: a kernel that is read from its text is the same again.
+      String nth = u == 0 ? "" : "_" + u;
+      Var next = Var.index("next" + nth);
       for (Stmt.TileCopy copy : copies) {
         TransposedCopy whole = transposed(copy).whole();
-        Buffer registers = loaded(whole);
+        Buffer held = whole.registers();
+        Buffer registers = held.withName(held.name() + nth);
+        this.registers.add(registers);
         aheadOf.put(copy, new Ahead(whole, registers, at(copy, f.var(), next).from()));
         Expr first = u == 0 ? f.min() : Exprs.min(Exprs.add(f.min(), Exprs.i32(u)), last);
         Region from = at(copy, f.var(), first).from();
@@ -221,7 +225,7 @@ final class CopyingThreads {
             new TransposedCopy(from, whole.ring(), threads, whole.columns(), whole.together())
                 .load(registers, thread));
       }
-      Var step = Var.index(f.var().name());
+      Var step = Var.index(f.var().name() + nth);
       Expr following = Exprs.min(Exprs.add(step, ahead), last);
       Stmt body =
           Substitution.ofVars(Map.of(f.var(), step))
