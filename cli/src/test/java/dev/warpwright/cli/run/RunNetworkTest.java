@@ -60,6 +60,19 @@ final class RunNetworkTest {
     assertThat(out()).contains("us expected").doesNotContain("three models");
   }
 
+  /** Several kernels of a layer share a launch; each has passes of its own. */
+  @Test
+  void allPassesOfALayerAreWritten() {
+    assertThat(
+            execute(
+                "plan layer rows=1 HQ=4 HKV=2 D=64 H=128 S=64 dtype=bf16 --target sm_90a --emit"
+                    + " FOLDER/passes"))
+        .as(err.toString(StandardCharsets.UTF_8))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("that do not need each other");
+    assertThat(folder.resolve("passes")).isDirectoryContaining("glob:**-LowerTiles.ir");
+  }
+
   /** The places are those that the network was trained on, and it is as near as info.json says. */
   @Test
   void aPictureIsComparedWithAnother() {
