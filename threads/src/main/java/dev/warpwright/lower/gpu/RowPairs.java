@@ -4,10 +4,8 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
@@ -110,48 +108,10 @@ public final class RowPairs {
 
   /** Visits every pair that the thread holds. */
   public static Stmt over(FragmentLayout layout, ThreadCode code, Function<Pair, Stmt> body) {
-    Var row = Var.index("row");
-    Var col = Var.index("col");
     List<Digit> digits = layout.registerDigits();
-    Stmt loops =
-        loops(digits, digits.size() - 1, new Pair(row, col, Exprs.i32(0), step(digits)), body);
-    return code.onThreads(
-        layout.threads(),
-        new Stmt.Let(
-            row,
-            layout.rowOfThread(code.thread()),
-            new Stmt.Let(col, layout.colOfThread(code.thread()), loops)));
-  }
-
-  private static long step(List<Digit> digits) {
-    return weight(digits, digits.indexOf(PAIR));
-  }
-
-  private static long weight(List<Digit> digits, int index) {
-    return digits.subList(0, index).stream().mapToLong(Digit::extent).reduce(1, (a, b) -> a * b);
-  }
-
-  private static Stmt loops(List<Digit> digits, int index, Pair at, Function<Pair, Stmt> body) {
-    if (index < 0) {
-      return body.apply(at);
-    }
-    Digit digit = digits.get(index);
-    if (digit.equals(PAIR)) {
-      return loops(digits, index - 1, at, body);
-    }
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "r" + index,
-        digit.extent(),
-        value ->
-            loops(
-                digits,
-                index - 1,
-                new Pair(
-                    Exprs.add(at.row(), Exprs.mul(value, digit.rowStep())),
-                    Exprs.add(at.col(), Exprs.mul(value, digit.colStep())),
-                    Exprs.add(at.register(), Exprs.mul(value, weight(digits, index))),
-                    at.step()),
-                body));
+    int pairs = digits.indexOf(PAIR);
+    long step = ThreadCode.registerStep(digits, pairs);
+    return code.overRuns(
+        layout, pairs, run -> body.apply(new Pair(run.row(), run.col(), run.register(), step)));
   }
 }

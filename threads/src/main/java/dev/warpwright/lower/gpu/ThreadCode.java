@@ -25,6 +25,9 @@ import java.util.function.Function;
  * stand for fragments.
  */
 public final class ThreadCode {
+  /** No digit of a fragment's registers. */
+  static final int NO_DIGIT = -1;
+
   private final Var thread;
   private final int threads;
   private final Map<Buffer, FragmentLayout> layouts;
@@ -117,18 +120,23 @@ public final class ThreadCode {
    * @param runs whether the innermost digit may be taken as one run, otherwise runs have length 1
    */
   public Stmt overFragment(FragmentLayout layout, boolean runs, Function<Run, Stmt> body) {
+    Digit inner = layout.registerDigits().getFirst();
+    boolean run = runs && inner.colStep() == 1 && inner.rowStep() == 0 && inner.extent() > 1;
+    return overRuns(layout, run ? 0 : NO_DIGIT, body);
+  }
+
+  /**
+   * Visits every element that the thread holds, those of one digit of its registers at once.
+   *
+   * @param digit whose elements are one run; {@link #NO_DIGIT} if each element is
+   */
+  Stmt overRuns(FragmentLayout layout, int digit, Function<Run, Stmt> body) {
     Var row0 = Var.index("row");
     Var col0 = Var.index("col");
     List<Digit> digits = layout.registerDigits();
-    Digit inner = digits.getFirst();
-    int run = runs && inner.colStep() == 1 && inner.rowStep() == 0 ? (int) inner.extent() : 1;
-    Stmt loops =
-        digitLoops(
-            digits,
-            digits.size() - 1,
-            run > 1 ? 1 : 0,
-            new Run(row0, col0, Exprs.i32(0), run),
-            body);
+    int length = digit == NO_DIGIT ? 1 : (int) digits.get(digit).extent();
+    Run first = new Run(row0, col0, Exprs.i32(0), length);
+    Stmt loops = digitLoops(digits, digits.size() - 1, digit, first, body);
     Stmt bound =
         new Stmt.Let(
             row0,
@@ -137,17 +145,21 @@ public final class ThreadCode {
     return onThreads(layout.threads(), bound);
   }
 
+  /** Registers from an element to the next of a digit. */
+  static long registerStep(List<Digit> digits, int digit) {
+    return digits.subList(0, digit).stream().mapToLong(Digit::extent).reduce(1, (a, b) -> a * b);
+  }
+
   private static Stmt digitLoops(
-      List<Digit> digits, int index, int last, Run at, Function<Run, Stmt> body) {
-    if (index < last) {
+      List<Digit> digits, int index, int atOnce, Run at, Function<Run, Stmt> body) {
+    if (index < 0) {
       return body.apply(at);
     }
-    Digit digit = digits.get(index);
-    long weight = 1;
-    for (int i = 0; i < index; i++) {
-      weight *= digits.get(i).extent();
+    if (index == atOnce) {
+      return digitLoops(digits, index - 1, atOnce, at, body);
     }
-    long registerStep = weight;
+    Digit digit = digits.get(index);
+    long registerStep = registerStep(digits, index);
     return Stmts.loop(
         ForKind.UNROLLED,
         "r" + index,
@@ -156,7 +168,7 @@ public final class ThreadCode {
             digitLoops(
                 digits,
                 index - 1,
-                last,
+                atOnce,
                 new Run(
                     Exprs.add(at.row(), Exprs.mul(value, digit.rowStep())),
                     Exprs.add(at.col(), Exprs.mul(value, digit.colStep())),
