@@ -1,6 +1,10 @@
 package dev.warpwright.space;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -124,6 +128,17 @@ public record Point(List<Choice> choices) {
     }
     changed.add(choice);
     return new Point(changed);
+  }
+
+  /** {@return eight hexadecimal digits that stand for the point where its text is too long} */
+  public String digest() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      byte[] bytes = digest.digest(text().getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(bytes, 0, Integer.BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
   }
 
   /** {@return the text form} */

@@ -3,9 +3,11 @@ package dev.warpwright.cli.fusion;
 import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
@@ -17,8 +19,10 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.network.NetworkProgram;
+import dev.warpwright.space.record.Environment;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -78,17 +82,61 @@ final class NetworkCandidates {
                     task.graph(), target, task.precision(), task.rows(), products));
   }
 
+  /** With GEMMs for layers as a device has them and a file of records says. */
+  static NetworkCandidates on(TuningDevice here, NetworkTask task, Path records) {
+    return new NetworkCandidates(
+        task, here.target(), new ConstantStore(), () -> products(here, records));
+  }
+
+  /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
+  static GemmKernels products(TuningDevice here, Path records) {
+    return GemmKernels.of(here.target(), anyCompiler(here), here.sms(), records).trusting();
+  }
+
+  /** The same, as if nothing had been measured. */
+  static GemmKernels untuned(TuningDevice here) {
+    return GemmKernels.untuned(here.target(), anyCompiler(here), here.sms()).trusting();
+  }
+
+  private static Environment anyCompiler(TuningDevice here) {
+    Environment all = here.environment();
+    return new Environment(all.target(), all.device(), all.driver(), "", "");
+  }
+
   /** Names of all alternatives, the presumably fastest first. */
   List<String> names() {
     return alternatives.stream().map(Alternative::name).toList();
   }
 
-  /** One alternative; empty if the target does not carry it. */
+  /**
+   * One alternative, or one with a GEMM for each layer and kernels of its own; empty if the target
+   * does not carry it.
+   */
   Optional<Made> make(String name) {
     return alternatives.stream()
         .filter(alternative -> alternative.name().equals(name))
         .findFirst()
+        .or(() -> perLayer(name))
         .flatMap(this::make);
+  }
+
+  private Optional<Alternative> perLayer(String name) {
+    return PerLayerWay.of(name)
+        .filter(way -> names().contains(way.plain().name()))
+        .map(
+            way ->
+                DeepStack.call(
+                    () ->
+                        NetworkCompiler.alternative(
+                            task.graph(), target, task.precision(), task.rows(), products, way)));
+  }
+
+  /** The kernels to choose from for each call of ways with a GEMM for each layer. */
+  Map<String, List<String>> rivals(int most, double slower) {
+    try (GemmKernels kernels = products.get()) {
+      return NetworkCompiler.rivals(
+          task.graph(), target, task.precision(), task.rows(), kernels, most, slower);
+    }
   }
 
   private Optional<Made> make(Alternative alternative) {

@@ -19,7 +19,6 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
-import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.measure.network.LibraryLayers;
 import dev.warpwright.measure.network.NetworkBench;
@@ -30,7 +29,6 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.runtime.cuda.DeviceSensors;
 import dev.warpwright.runtime.launch.Gpu;
-import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
@@ -122,7 +120,14 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       Progress progress) {
     progress.say(task.text());
     NetworkCandidates candidates =
-        new NetworkCandidates(task, here.target(), store, () -> products(here, request));
+        new NetworkCandidates(
+            task,
+            here.target(),
+            store,
+            () ->
+                request.untuned()
+                    ? NetworkCandidates.untuned(here)
+                    : NetworkCandidates.products(here, request.database()));
     @Nullable TuningRecord record =
         request.untuned() ? null : record(task, request.database(), here);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
@@ -240,16 +245,6 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       return NetworkRecords.best(database, task.key(), here.target(), here.environment().device())
           .orElse(null);
     }
-  }
-
-  /** As a {@link dev.warpwright.compiler.GpuDevice} has them; the device is the bench's. */
-  private static GemmKernels products(TuningDevice here, NetworkRequest request) {
-    Environment all = here.environment();
-    Environment one = new Environment(all.target(), all.device(), all.driver(), "", "");
-    return (request.untuned()
-            ? GemmKernels.untuned(here.target(), one, here.sms())
-            : GemmKernels.of(here.target(), one, here.sms(), request.database()))
-        .trusting();
   }
 
   /**

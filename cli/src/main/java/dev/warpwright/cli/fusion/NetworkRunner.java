@@ -4,6 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.cuda.compile.CompileError;
@@ -20,6 +21,8 @@ import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.CandidateRunner;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * alone does not say how its weights are packed, so alternatives are made here again, by number.
  */
 final class NetworkRunner implements CandidateRunner {
-  /** The value that tells which alternative is meant. */
-  static final String ALTERNATIVE = "alternative";
+  /** The value that tells which alternative is meant; others tell its kernels. */
+  private static final String ALTERNATIVE = "alternative";
 
   private static final int ROUNDS = 5;
 
@@ -53,20 +56,51 @@ final class NetworkRunner implements CandidateRunner {
     }
   }
 
-  NetworkRunner(NetworkTask task, GpuTarget target) {
+  NetworkRunner(NetworkTask task, GpuTarget target, NetworkCandidates candidates) {
     this.task = task;
     this.target = target;
-    this.candidates = new NetworkCandidates(task, target);
+    this.candidates = candidates;
   }
 
-  private Made make(Map<String, Long> values) throws CandidateFailure {
+  /**
+   * What tells a runner which way is meant.
+   *
+   * @param names of all alternatives
+   * @param name one of them, or one with kernels of its own
+   */
+  static Map<String, Long> values(List<String> names, String name) {
+    Map<String, Long> values = new LinkedHashMap<>();
+    Optional<PerLayerWay> layers = PerLayerWay.of(name);
+    values.put(
+        ALTERNATIVE,
+        (long) names.indexOf(layers.map(PerLayerWay::plain).map(PerLayerWay::name).orElse(name)));
+    layers.ifPresent(
+        way ->
+            way.kernels()
+                .forEach(
+                    (call, digest) -> values.put(call, (long) HexFormat.fromHexDigits(digest))));
+    return values;
+  }
+
+  /** The name that values stand for. */
+  static String name(List<String> names, Map<String, Long> values) throws CandidateFailure {
     Long number = values.get(ALTERNATIVE);
-    List<String> names = candidates.names();
     if (number == null || number < 0 || number >= names.size()) {
       throw new CandidateFailure(FailureReason.REJECTED, "there is no alternative " + number);
     }
+    String name = names.get((int) (long) number);
+    PerLayerWay way = PerLayerWay.of(name).orElse(null);
+    for (Map.Entry<String, Long> value : values.entrySet()) {
+      if (way != null && !value.getKey().equals(ALTERNATIVE)) {
+        way = way.with(value.getKey(), HexFormat.of().toHexDigits((int) (long) value.getValue()));
+      }
+    }
+    return way == null ? name : way.name();
+  }
+
+  private Made make(Map<String, Long> values) throws CandidateFailure {
     return candidates
-        .make(names.get((int) (long) number))
+        .make(name(candidates.names(), values))
         .orElseThrow(
             () ->
                 new CandidateFailure(

@@ -20,6 +20,7 @@ import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Measurer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -48,7 +49,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
   /** What measures. */
   @FunctionalInterface
   interface Workers {
-    Measurer start(NetworkTask task, GpuTarget target);
+    Measurer start(NetworkTask task, GpuTarget target, Path records);
   }
 
   /** Tunes on the GPU here. */
@@ -96,10 +97,12 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
     NetworkTask task = search.task();
     progress.say(
         "tuning " + task.text() + " on " + here.name() + ", records in " + database.file());
-    NetworkCandidates candidates = new NetworkCandidates(task, here.target());
+    NetworkCandidates candidates = NetworkCandidates.on(here, task, request.database());
     NetworkTuning tuning = new NetworkTuning(task, candidates, here.environment(), database);
-    try (Measurer measurer = workers.start(task, here.target())) {
+    try (Measurer measurer = workers.start(task, here.target(), request.database())) {
       tuning.run(search.trials(), search.seconds(), measurer, progress::say);
+      NetworkTuning.Limits limits = new NetworkTuning.Limits(search.trials(), search.seconds());
+      KernelExchange.run(tuning, candidates, limits, measurer, progress::say);
     }
     if (tuning.ranked().isEmpty()) {
       throw new DeviceError(

@@ -2,6 +2,7 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.space.Candidate;
@@ -25,7 +26,10 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A search over the alternatives of a network. Each outcome is in the database before the next one
@@ -73,26 +77,48 @@ final class NetworkTuning {
     NetworkSearch search = new NetworkSearch(names);
     for (TuningRecord record : database.records(key, environment)) {
       String name = NetworkRecords.name(record.point());
-      if (name != null && names.contains(name)) {
+      if (name != null && (names.contains(name) || NetworkCompiler.isPerLayer(name))) {
         known.put(name, record);
       }
     }
     resumed = known.size();
     known.forEach((name, record) -> search.learn(name, micros(record)));
+    measure(search::next, search::learn, new Limits(trials, seconds), measurer, listener);
+  }
+
+  /** How many trials there may be, those of earlier runs included, and seconds in all. */
+  record Limits(int trials, double seconds) {}
+
+  /**
+   * Measures ways until a limit is reached or there is none left, several at a time; what is under
+   * way then is waited for.
+   *
+   * @param next the name of the next one; null if there is none
+   * @param learned is told the time of each, not a number where it has none
+   * @throws InterruptedException if the thread is interrupted; nothing measured is lost
+   */
+  void measure(
+      Supplier<@Nullable String> next,
+      BiConsumer<String, Double> learned,
+      Limits limits,
+      Measurer measurer,
+      Consumer<String> listener)
+      throws InterruptedException {
+    List<String> names = candidates.names();
     BlockingQueue<Measurer.Trial> finished = new LinkedBlockingQueue<>();
     int underWay = 0;
     boolean exhausted = false;
     while (true) {
       while (!exhausted
           && underWay < measurer.width()
-          && known.size() + underWay < trials
-          && seconds() < seconds) {
-        String name = search.next();
+          && known.size() + underWay < limits.trials()
+          && seconds() < limits.seconds()) {
+        String name = next.get();
         if (name == null) {
           exhausted = true;
         } else {
           underWay++;
-          measurer.measure(candidate(name, names.indexOf(name))).thenAccept(finished::add);
+          measurer.measure(candidate(name, names)).thenAccept(finished::add);
         }
       }
       if (underWay == 0) {
@@ -106,15 +132,15 @@ final class NetworkTuning {
           double before = bestUs();
           store(name, trial.sourceHash(), trial.outcome());
           double now = known.containsKey(name) ? micros(known.get(name)) : Double.NaN;
-          search.learn(name, now);
+          learned.accept(name, now);
           if (now < before) {
             curve.add(new Step(known.size(), seconds(), now));
           }
           listener.accept(
               known.size()
-                  + " of "
-                  + Math.min(trials, names.size())
-                  + ": "
+                  + (NetworkCompiler.isPerLayer(name)
+                      ? ": "
+                      : " of " + Math.min(limits.trials(), names.size()) + ": ")
                   + name
                   + ": "
                   + told(trial.outcome()));
@@ -130,12 +156,12 @@ final class NetworkTuning {
     };
   }
 
-  private Candidate candidate(String name, int number) {
+  private Candidate candidate(String name, List<String> names) {
     return new Candidate(
         NetworkRecords.point(name),
         new Features(List.of(), new double[0], 1),
         () -> kernel(name),
-        Map.of(NetworkRunner.ALTERNATIVE, (long) number));
+        NetworkRunner.values(names, name));
   }
 
   private Kernel kernel(String name) {
@@ -175,6 +201,18 @@ final class NetworkTuning {
         .filter(name -> !times.getOrDefault(name, Double.NaN).isNaN())
         .sorted(Comparator.comparingDouble(name -> times.getOrDefault(name, Double.NaN)))
         .toList();
+  }
+
+  /** The last time of a way in microseconds; infinite if it has none. */
+  double micros(String name) {
+    TuningRecord record = known.get(name);
+    double us = record == null ? Double.NaN : micros(record);
+    return Double.isNaN(us) ? Double.POSITIVE_INFINITY : us;
+  }
+
+  /** Whether a way was tried. */
+  boolean isKnown(String name) {
+    return known.containsKey(name);
   }
 
   /** The last outcome of an alternative that was tried. */

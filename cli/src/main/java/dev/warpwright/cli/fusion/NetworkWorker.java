@@ -4,6 +4,7 @@ import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.OwnJava;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -11,6 +12,7 @@ import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.ProcessMeasurer;
 import dev.warpwright.tune.measure.WorkerLoop;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,18 +31,24 @@ public final class NetworkWorker {
   /**
    * Serves.
    *
-   * @param args the target's name, the architecture of weights or nothing, and the task's words
+   * @param args the target's name, the file of records, the architecture of weights or nothing, and
+   *     the task's words
    */
   public static void main(String[] args) {
     GpuTarget target = GpuTarget.find(args[0]).orElseThrow();
     NetworkTask task =
         NetworkTask.of(
-            args[2],
-            new KeyValues(List.of(args).subList(3, args.length)),
-            args[1].isEmpty() ? null : args[1]);
+            args[3],
+            new KeyValues(List.of(args).subList(4, args.length)),
+            args[2].isEmpty() ? null : args[2]);
+    NetworkCandidates candidates =
+        TuningDevice.look()
+            .filter(here -> here.target() == target)
+            .map(here -> NetworkCandidates.on(here, task, Path.of(args[1])))
+            .orElseGet(() -> new NetworkCandidates(task, target));
     DeepStack.call(
         () -> {
-          serve(new NetworkRunner(task, target));
+          serve(new NetworkRunner(task, target, candidates));
           return 0;
         });
   }
@@ -56,17 +64,26 @@ public final class NetworkWorker {
   }
 
   /** Workers on the first GPU of the target: one that times, and some that compile. */
-  static Measurer measurer(NetworkTask task, GpuTarget target) {
+  static Measurer measurer(NetworkTask task, GpuTarget target, Path records) {
     int compilers = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, MOST_COMPILERS);
     return new ProcessMeasurer(
         new ProcessMeasurer.Setup(
-            command(task, target), compilers, List.of(Map.of()), COMPILE_LIMIT, TIME_LIMIT));
+            command(task, target, records),
+            compilers,
+            List.of(Map.of()),
+            COMPILE_LIMIT,
+            TIME_LIMIT));
   }
 
   /** The command that starts one with the Java and the classes of this process. */
-  static List<String> command(NetworkTask task, GpuTarget target) {
+  static List<String> command(NetworkTask task, GpuTarget target, Path records) {
     List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of(target.name(), task.arch() == null ? "" : task.arch(), task.what()));
+    arguments.addAll(
+        List.of(
+            target.name(),
+            records.toAbsolutePath().toString(),
+            task.arch() == null ? "" : task.arch(),
+            task.what()));
     arguments.addAll(task.words());
     return OwnJava.command(
         List.of("-XX:+UseSerialGC"),

@@ -105,13 +105,15 @@ final class NetworkPerfTest {
   /** What a worker process does, in this one. */
   @Test
   void aWorkerVerifiesAndTimesAnAlternativeByItsNumber() throws CandidateFailure {
-    NetworkRunner runner = new NetworkRunner(task, GpuTarget.SM_80);
-    Map<String, Long> first = Map.of(NetworkRunner.ALTERNATIVE, 0L);
+    NetworkCandidates candidates = new NetworkCandidates(task, GpuTarget.SM_80);
+    NetworkRunner runner = new NetworkRunner(task, GpuTarget.SM_80, candidates);
+    List<String> names = candidates.names();
+    Map<String, Long> first = NetworkRunner.values(names, names.getFirst());
     assertThat(runner.compile(only, first)).hasSize(64);
     Outcome.Measured measured = runner.time(only, first);
     assertThat(measured.timeUs()).isCloseTo(MICROS, within());
     assertThat(measured.relError()).isBetween(1e-6, 4e-3);
-    assertThatThrownBy(() -> runner.compile(only, Map.of(NetworkRunner.ALTERNATIVE, 7L)))
+    assertThatThrownBy(() -> runner.compile(only, NetworkRunner.values(names, "no way")))
         .isInstanceOfSatisfying(
             CandidateFailure.class, e -> assertThat(e.reason()).isEqualTo(FailureReason.REJECTED));
     gpu.skips(kernel);

@@ -137,7 +137,7 @@ final class NetworkTuneTest {
   private Report tune(int trials) {
     return new NetworkTune(
             () -> DEVICE,
-            (network, target) -> new Fake(NetworkTuneTest::outcome, measured, 0),
+            (network, target, records) -> new Fake(NetworkTuneTest::outcome, measured, 0),
             (network, programs, library, rounds, sustained, progress) -> bench(programs))
         .perform(
             new NetworkTuneRequest(
@@ -240,7 +240,7 @@ final class NetworkTuneTest {
     NetworkTune tune =
         new NetworkTune(
             () -> DEVICE,
-            (network, target) ->
+            (network, target, records) ->
                 new Fake(name -> new Outcome.Failed(FailureReason.COMPILE, "no"), measured, 0),
             (network, programs, library, rounds, sustained, progress) -> bench(programs));
     assertThatThrownBy(
@@ -263,7 +263,8 @@ final class NetworkTuneTest {
       Report report =
           new NetworkTune(
                   () -> DEVICE,
-                  (network, target) -> new Fake(NetworkTuneTest::outcome, new ArrayList<>(), 100),
+                  (network, target, records) ->
+                      new Fake(NetworkTuneTest::outcome, new ArrayList<>(), 100),
                   (network, programs, library, rounds, sustained, progress) -> bench(programs))
               .perform(
                   new NetworkTuneRequest(

@@ -17,6 +17,7 @@ import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.KnownRecords;
 import dev.warpwright.space.record.Outcome;
+import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
@@ -27,6 +28,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -62,6 +64,9 @@ public final class GemmChooser {
    * compiler refuses says nothing of the next, but a compiler that does not work refuses all.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** One of so many rivals is like one before it but for its shared memory. */
+  private static final int KINDS_TO_STAGES = 3;
 
   /** So many kernels may turn out to be wrong before that is told. */
   private static final int MOST_FAILURES = 4;
@@ -113,6 +118,48 @@ public final class GemmChooser {
   /** The same, but after so long no further choice is compiled. */
   GemmChooser within(Duration longest) {
     return new GemmChooser(where, database, check, rejected, trusting, longest);
+  }
+
+  /**
+   * The kernel of a point that was measured; empty if none was that the digest stands for, or there
+   * is something against it.
+   *
+   * @param digest {@link Point#digest}
+   */
+  Optional<TunedGemm> recorded(GemmWorkload workload, String digest) {
+    return TunedGemm.measured(workload, where.target(), where.here(), where.sms(), database, digest)
+        .filter(
+            choice ->
+                problem(workload, choice.gemm().candidate(), choice.sourceHash(), new ArrayList<>())
+                    .isEmpty())
+        .map(TunedGemm.Recorded::gemm);
+  }
+
+  /**
+   * The fastest points that were measured for a GEMM, one of each kind: they differ by more than
+   * what hardly changes a thread's code.
+   *
+   * @param most so many of them
+   * @param slower than the fastest, at most, as 1.2
+   */
+  List<Point> rivals(GemmWorkload workload, int most, double slower) {
+    List<TuningRecord> fastest =
+        TunedGemm.fastest(workload, where.target(), where.here(), database);
+    List<Point> points =
+        fastest.stream()
+            .filter(r -> TunedGemm.timeUs(r) <= slower * TunedGemm.timeUs(fastest.getFirst()))
+            .map(TuningRecord::point)
+            .toList();
+    Map<Point, Point> kinds = new LinkedHashMap<>();
+    points.forEach(point -> kinds.putIfAbsent(GemmRanking.kin(point), point));
+    // Beside another launch it counts, too, how much shared memory a kernel leaves.
+    Map<Point, Point> stages = new LinkedHashMap<>();
+    points.forEach(point -> stages.putIfAbsent(GemmRanking.room(point), point));
+    return Stream.concat(
+            kinds.values().stream().limit(most - most / KINDS_TO_STAGES), stages.values().stream())
+        .distinct()
+        .limit(most)
+        .toList();
   }
 
   /** What a kernel is chosen for; it tells if the kernel is useless. */

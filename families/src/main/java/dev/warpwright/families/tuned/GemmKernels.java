@@ -168,7 +168,30 @@ public final class GemmKernels implements AutoCloseable {
    * @throws DeviceError if there is a compiler that compiles none of its kernels
    */
   public Found require(GemmWorkload workload) {
-    TunedGemm best = chooser.choose(workload);
+    return found(workload, chooser.choose(workload));
+  }
+
+  /**
+   * The kernel of a point that was measured, whether it was the fastest or not; empty if there is
+   * none.
+   *
+   * @param digest {@link Point#digest} of the point
+   */
+  public Optional<Found> recorded(GemmWorkload workload, String digest) {
+    return chooser.recorded(workload, digest).map(best -> found(workload, best));
+  }
+
+  /**
+   * The fastest points that were measured for a GEMM, one of each kind, the fastest first.
+   *
+   * @param most so many of them
+   * @param slower than the fastest, at most, as 1.2
+   */
+  public List<Point> rivals(GemmWorkload workload, int most, double slower) {
+    return chooser.rivals(workload, most, slower);
+  }
+
+  private Found found(GemmWorkload workload, TunedGemm best) {
     return new Found(
         GemmSpace.schedule(workload, target, sms, best.candidate().point()),
         best.origin(),

@@ -92,6 +92,12 @@ final class GemmRanking {
         point.choices().stream().filter(c -> !INDIFFERENT.contains(c.name())).toList());
   }
 
+  /** The same and the room that they take on an SM. */
+  static Point room(Point point) {
+    String stages = point.option("stages");
+    return stages == null ? kin(point) : kin(point).with("stages", stages);
+  }
+
   /**
    * The order in which choices are tried when the first ones turned out to be useless: those whose
    * tiles are smallest first, of which a thread needs the fewest registers.

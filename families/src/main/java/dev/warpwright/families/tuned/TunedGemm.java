@@ -89,10 +89,36 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       @Nullable Environment here,
       int sms,
       KnownRecords database) {
+    return fastest(workload, target, here, database).stream()
+        .limit(MEASURED)
+        .flatMap(record -> recorded(workload, target, here, sms, record).stream());
+  }
+
+  /**
+   * The kernel of the point that a digest stands for, if it was measured.
+   *
+   * @param digest {@link Point#digest}
+   */
+  static Optional<Recorded> measured(
+      GemmWorkload workload,
+      GpuTarget target,
+      @Nullable Environment here,
+      int sms,
+      KnownRecords database,
+      String digest) {
+    return fastest(workload, target, here, database).stream()
+        .filter(record -> record.point().digest().equals(digest))
+        .findFirst()
+        .flatMap(record -> recorded(workload, target, here, sms, record));
+  }
+
+  /** The records with a time of a workload, on this device if there are any, the fastest first. */
+  static List<TuningRecord> fastest(
+      GemmWorkload workload, GpuTarget target, @Nullable Environment here, KnownRecords database) {
     Optional<TuningRecord> best =
         database.best(workload.key(), target.name(), here == null ? "" : here.device());
     if (best.isEmpty()) {
-      return Stream.empty();
+      return List.of();
     }
     // Of what was measured more than once, the last time counts.
     Map<Point, TuningRecord> latest = new LinkedHashMap<>();
@@ -107,9 +133,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
         .filter(record -> record.outcome() instanceof Outcome.Measured)
         .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
         .forEach(record -> fastest.putIfAbsent(record.point(), record));
-    return List.copyOf(fastest.values()).stream()
-        .limit(MEASURED)
-        .flatMap(record -> recorded(workload, target, here, sms, record).stream());
+    return List.copyOf(fastest.values());
   }
 
   /** The kernel of a record, if its decisions are still a point of the space. */
@@ -128,7 +152,7 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
             });
   }
 
-  private static double timeUs(TuningRecord record) {
+  static double timeUs(TuningRecord record) {
     return record.outcome() instanceof Outcome.Measured measured
         ? measured.timeUs()
         : Double.POSITIVE_INFINITY;

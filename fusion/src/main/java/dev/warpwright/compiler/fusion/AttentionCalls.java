@@ -13,6 +13,7 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.space.Point;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
@@ -30,6 +31,7 @@ import java.util.Objects;
 final class AttentionCalls {
   private final String name;
   private final GpuTarget target;
+  private final PerLayerWay way;
   private final Map<Attention, AttentionKernels> known = new HashMap<>();
   private final Map<Kernel, Kernel> named = new HashMap<>();
 
@@ -37,10 +39,12 @@ final class AttentionCalls {
    * Calls of a network's program.
    *
    * @param name of the network
+   * @param way which may name kernels
    */
-  AttentionCalls(String name, GpuTarget target) {
+  AttentionCalls(String name, GpuTarget target, PerLayerWay way) {
     this.name = name;
     this.target = target;
+    this.way = way;
   }
 
   /**
@@ -50,7 +54,7 @@ final class AttentionCalls {
    * @throws UserError if no kernel computes it on the target
    */
   List<KernelCall> of(NetworkFunction.Attention attention, int rows) {
-    Attention workload = workload(attention, rows);
+    Attention workload = workload(name, attention, rows);
     AttentionKernels kernels = known.computeIfAbsent(workload, this::kernels);
     Map<String, Buffer> buffers = new HashMap<>();
     buffers.put("Q", attention.q());
@@ -69,8 +73,12 @@ final class AttentionCalls {
     return calls;
   }
 
-  /** What the family computes. */
-  private Attention workload(NetworkFunction.Attention a, int rows) {
+  /**
+   * What the family computes.
+   *
+   * @param name of the network
+   */
+  static Attention workload(String name, NetworkFunction.Attention a, int rows) {
     Attention workload;
     try {
       workload =
@@ -107,11 +115,35 @@ final class AttentionCalls {
   }
 
   private AttentionKernels kernels(Attention workload) {
+    String digest = way.kernel(PerLayerWay.attention(known.size()));
+    List<AttentionConfig> ranked = ranked(workload, target, Double.POSITIVE_INFINITY);
+    AttentionConfig config =
+        ranked.stream()
+            .filter(each -> digest(each).equals(digest))
+            .findFirst()
+            .orElse(ranked.getFirst());
+    return AttentionKernels.ofFull(workload, config, target);
+  }
+
+  /**
+   * The ways to compute an attention, the presumably fastest first.
+   *
+   * @param slower than the fastest, at most, as they are expected to be
+   */
+  static List<AttentionConfig> ranked(Attention workload, GpuTarget target, double slower) {
     DeviceModel device =
         Prediction.device(target)
             .orElseThrow(() -> new UserError("no device of " + target.name() + " is known"));
-    AttentionConfig config = AttentionModel.ranked(workload, device).getFirst().config();
-    return AttentionKernels.ofFull(workload, config, target);
+    List<AttentionModel.Expected> ranked = AttentionModel.ranked(workload, device);
+    return ranked.stream()
+        .filter(each -> each.micros() <= slower * ranked.getFirst().micros())
+        .map(AttentionModel.Expected::config)
+        .toList();
+  }
+
+  /** What stands for a configuration. */
+  static String digest(AttentionConfig config) {
+    return Point.parse(config.text()).digest();
   }
 
   private CompiledKernel compiled(AttentionKernels kernels, int launch, List<String> stages) {

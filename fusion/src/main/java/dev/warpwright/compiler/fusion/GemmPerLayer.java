@@ -3,8 +3,15 @@ package dev.warpwright.compiler.fusion;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.networks.layers.FixedRows;
+import dev.warpwright.space.Point;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -24,14 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class GemmPerLayer implements FusionRule {
   /** Its way to be measured. */
   static final String NAME = "GEMM per layer";
-
-  /** The same with launches that overlap, however many rows they have. */
-  private static final String OVERLAPPING = NAME + " overlap=1";
-
-  /** Whether a way is one of this rule's, and so for one row count. */
-  static boolean makes(String way) {
-    return way.equals(NAME) || way.equals(OVERLAPPING);
-  }
 
   @Override
   public String name() {
@@ -64,7 +63,7 @@ final class GemmPerLayer implements FusionRule {
       String results = SharedChaining.tooManyResults(in);
       why = results.isEmpty() ? expected(in) : results;
     }
-    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, isStep(in));
+    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, ways(in).getFirst());
     return program
         .map(p -> new Attempt(p, ""))
         .orElseGet(() -> Attempt.refused("the families have no kernel for its GEMMs"));
@@ -92,29 +91,63 @@ final class GemmPerLayer implements FusionRule {
     }
     String why =
         FusionPlanner.expected(in).map(FusionTimes::text).orElse(SharedChaining.ANOTHER_WAY);
-    return names(in).stream()
-        .map(
-            name ->
-                new Alternative(
-                    name,
-                    () -> {
-                      try (GemmKernels kernels = gemms.get()) {
-                        return make(in, kernels, why, name);
-                      }
-                    }))
-        .toList();
+    return ways(in).stream().map(way -> alternative(in, gemms, why, way)).toList();
+  }
+
+  /**
+   * The kernels to choose from for each different call of the families: of GEMMs what was measured
+   * to be fastest alone, of attention what is expected to be.
+   *
+   * @param most for a call
+   * @param slower than the fastest, at most
+   * @return for the name of each what stands for them, the fastest first
+   */
+  static Map<String, List<String>> rivals(
+      FusionInput in, GemmKernels kernels, int most, double slower) {
+    Map<String, List<String>> rivals = new LinkedHashMap<>();
+    List<GemmWorkload> gemms = in.gemms().stream().distinct().toList();
+    for (int i = 0; i < gemms.size(); i++) {
+      rivals.put(
+          PerLayerWay.product(i),
+          kernels.rivals(gemms.get(i), most, slower).stream().map(Point::digest).toList());
+    }
+    NetworkFunction network = FixedRows.of(in.network(), in.rows());
+    List<Attention> attentions =
+        network.attentions().stream()
+            .map(each -> AttentionCalls.workload(network.func().name(), each, in.rows()))
+            .distinct()
+            .toList();
+    for (int i = 0; i < attentions.size(); i++) {
+      rivals.put(
+          PerLayerWay.attention(i),
+          AttentionCalls.ranked(attentions.get(i), in.target(), slower).stream()
+              .limit(most)
+              .map(AttentionCalls::digest)
+              .toList());
+    }
+    return rivals;
+  }
+
+  /** One of its ways, or one with kernels of its own. */
+  static Alternative alternative(
+      FusionInput in, Supplier<GemmKernels> gemms, String why, PerLayerWay way) {
+    return new Alternative(
+        way.name(),
+        () -> {
+          try (GemmKernels kernels = gemms.get()) {
+            return WideNetwork.plan(in, kernels, why, way);
+          }
+        });
   }
 
   /** The one that {@link #apply} takes first. */
-  private static List<String> names(FusionInput in) {
+  private static List<PerLayerWay> ways(FusionInput in) {
+    PerLayerWay overlapping = PerLayerWay.PLAIN.overlapped();
     if (!in.target().hasHopper()) {
-      return List.of(NAME);
+      return List.of(PerLayerWay.PLAIN);
     }
-    return isStep(in) ? List.of(OVERLAPPING, NAME) : List.of(NAME, OVERLAPPING);
-  }
-
-  /** One of its ways. */
-  static Optional<CompiledProgram> make(FusionInput in, GemmKernels gemms, String why, String way) {
-    return WideNetwork.plan(in, gemms, why, way.equals(OVERLAPPING));
+    return isStep(in)
+        ? List.of(overlapping, PerLayerWay.PLAIN)
+        : List.of(PerLayerWay.PLAIN, overlapping);
   }
 }

@@ -17,6 +17,7 @@ import dev.warpwright.target.Target;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class NetworkCompiler {
   /** The way of a network with a GEMM of the families for each of its layers. */
   public static final String GEMM_PER_LAYER = GemmPerLayer.NAME;
+
+  private static final String MEASURED = "it was measured to be the fastest";
 
   private NetworkCompiler() {}
 
@@ -93,10 +96,11 @@ public final class NetworkCompiler {
 
   private static Optional<CompiledProgram> measured(
       FusionInput in, @Nullable GemmKernels products, String way) {
-    if (isPerLayer(way)) {
+    Optional<PerLayerWay> layers = PerLayerWay.of(way);
+    if (layers.isPresent()) {
       return products == null
           ? Optional.empty()
-          : GemmPerLayer.make(in, products, "it was measured to be the fastest", way);
+          : WideNetwork.plan(in, products, MEASURED, layers.get());
     }
     return FusionPlanner.ways(in, null).stream()
         .filter(alternative -> alternative.name().equals(way))
@@ -106,7 +110,7 @@ public final class NetworkCompiler {
 
   /** Whether a way has a GEMM for each layer, and so is for one row count. */
   public static boolean isPerLayer(String way) {
-    return GemmPerLayer.makes(way);
+    return PerLayerWay.of(way).isPresent();
   }
 
   /**
@@ -189,6 +193,44 @@ public final class NetworkCompiler {
       int rows,
       Supplier<GemmKernels> products) {
     return FusionPlanner.ways(FusionInput.of(graph, target, precision, rows), products);
+  }
+
+  /**
+   * A way with a GEMM for each layer, which need not be one of the {@linkplain #alternatives
+   * alternatives}: those name no kernels.
+   *
+   * @param products makes the families' kernels, which are closed again; called when the way is
+   */
+  public static Alternative alternative(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      Supplier<GemmKernels> products,
+      PerLayerWay way) {
+    FusionInput in = FusionInput.of(graph, target, precision, rows);
+    return GemmPerLayer.alternative(in, products, MEASURED, way);
+  }
+
+  /**
+   * The kernels to choose from for each call of a way with a GEMM for each layer, which its {@link
+   * PerLayerWay#with name} may say: of GEMMs what was measured to be fastest alone, one of each
+   * kind, of attention what is expected to be.
+   *
+   * @param most for a call
+   * @param slower than the fastest, at most, as 1.2
+   * @return for the name of each call what stands for them, the fastest first
+   */
+  public static Map<String, List<String>> rivals(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      GemmKernels products,
+      int most,
+      double slower) {
+    return GemmPerLayer.rivals(
+        FusionInput.of(graph, target, precision, rows), products, most, slower);
   }
 
   /**

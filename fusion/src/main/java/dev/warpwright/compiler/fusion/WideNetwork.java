@@ -54,7 +54,8 @@ final class WideNetwork {
   private final StageReads reads;
   private final GemmKernels products;
   private final String why;
-  private final boolean overlapping;
+  private final PerLayerWay way;
+  private final List<GemmWorkload> named;
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
 
@@ -66,14 +67,15 @@ final class WideNetwork {
   private final AttentionCalls attentions;
   private List<KernelCall> calls = new ArrayList<>();
 
-  private WideNetwork(FusionInput in, GemmKernels products, String why, boolean overlapping) {
+  private WideNetwork(FusionInput in, GemmKernels products, String why, PerLayerWay way) {
     this.in = in;
     this.network = FixedRows.of(in.network(), in.rows());
     this.reads = StageReads.of(network.func());
-    this.attentions = new AttentionCalls(network.func().name(), in.target());
+    this.attentions = new AttentionCalls(network.func().name(), in.target(), way);
     this.products = products;
     this.why = why;
-    this.overlapping = overlapping;
+    this.way = way;
+    this.named = in.gemms().stream().distinct().toList();
   }
 
   /**
@@ -92,13 +94,12 @@ final class WideNetwork {
    * Plans.
    *
    * @param why there is not one kernel for all
-   * @param overlapping whether launches may begin before the ones before them have ended, however
-   *     many rows there are
+   * @param way which of the programs
    * @return empty if no family computes any of the products
    */
   static Optional<CompiledProgram> plan(
-      FusionInput in, GemmKernels products, String why, boolean overlapping) {
-    WideNetwork wide = new WideNetwork(in, products, why, overlapping);
+      FusionInput in, GemmKernels products, String why, PerLayerWay way) {
+    WideNetwork wide = new WideNetwork(in, products, why, way);
     return wide.plan() ? Optional.of(wide.planned(in.target(), in.rows())) : Optional.empty();
   }
 
@@ -116,7 +117,7 @@ final class WideNetwork {
         constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls = SideBySide.of(calls);
     calls =
-        overlapping
+        way.overlapping()
             ? OverlappedCalls.all(calls, target, rows, constant)
             : OverlappedCalls.of(calls, target, rows, constant);
     Program program =
@@ -213,7 +214,10 @@ final class WideNetwork {
     if (known != null) {
       return known;
     }
-    Optional<GemmKernels.Found> found = products.find(workload);
+    Optional<GemmKernels.Found> found =
+        Optional.ofNullable(way.kernel(PerLayerWay.product(named.indexOf(workload))))
+            .flatMap(digest -> products.recorded(workload, digest))
+            .or(() -> products.find(workload));
     if (found.isEmpty()) {
       return null;
     }

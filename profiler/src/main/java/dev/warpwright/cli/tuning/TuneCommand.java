@@ -57,8 +57,8 @@ import picocli.CommandLine.Parameters;
           + " bias (0), dtype (bf16), seed (1). Of mlp: rows (or M); widths: inputs and each layer's"
           + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
           + " tf32, f32; seed: of its random weights and inputs (1). Of a model's file: rows (65536),"
-          + " dtype (the file's), seed (1). Of all of these: t, seconds (300). One that is too wide for one kernel is tuned GEMM by"
-          + " GEMM.",
+          + " dtype (the file's), seed (1). Of all of these: t, seconds (300). Of one that is too wide for one kernel each GEMM is"
+          + " tuned, and then, in the last quarter of the time, which of their kernels are fastest together.",
       "",
       "Of attention: B, entries (1); HQ, HKV, heads (HKV: as many as HQ); D, of a head; T, tokens"
           + " (1); S, keys; causal (0), page (0: contiguous), dtype (bf16); t (24). rows, keys, splits, threads, stages: the only values to try, as"
@@ -74,6 +74,9 @@ public final class TuneCommand extends Command {
 
   /** What is added to the letter O for the foreground. */
   private static final long FOREGROUND = 65536;
+
+  /** Of the time for a network with a GEMM for each layer, what is for its GEMMs. */
+  private static final double OF_GEMMS = 0.75;
 
   /** All alternatives of a network are measured if there are no more than this. */
   private static final long TRIALS = 200;
@@ -169,13 +172,14 @@ public final class TuneCommand extends Command {
     TuneRequest.Together together = together();
     List<TuneRequest.Search> searches = new ArrayList<>();
     List<NetworkTuneRequest.Search> whole = new ArrayList<>();
+    List<NetworkTuneRequest.Search> layers = new ArrayList<>();
     List<AttentionSearch> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
         if (AttentionTask.is(task.what())) {
           attention.add(AttentionSearch.of(task.arguments()));
         } else if (NetworkTask.isNetwork(task.what())) {
-          network(task, searches, whole);
+          network(task, searches, whole, layers);
         } else {
           KeyValues values = new KeyValues(task.arguments());
           searches.add(search(Products.of(task.what(), values), values, task.what()));
@@ -188,7 +192,13 @@ public final class TuneCommand extends Command {
       return detached();
     }
     Path records = TuningFiles.database(database);
-    TuneRequest request = new TuneRequest(searches, records, folder, ROUNDS, together);
+    TuneRequest request =
+        new TuneRequest(
+            searches,
+            records,
+            folder,
+            ROUNDS,
+            layers.isEmpty() || fleet != null ? together : together.part(OF_GEMMS));
     if (fleet != null) {
       if (!whole.isEmpty() || !attention.isEmpty()) {
         throw new UserError(
@@ -212,7 +222,24 @@ public final class TuneCommand extends Command {
     if (!searches.isEmpty()) {
       reports.add(action.perform(request, progress));
     }
+    // With the kernels that were found for their GEMMs.
+    if (!layers.isEmpty()) {
+      reports.add(
+          networks.perform(
+              new NetworkTuneRequest(shared(layers, together), records, ROUNDS), progress));
+    }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  /** With the rest of the time that all tasks have together, if they have. */
+  private static List<NetworkTuneRequest.Search> shared(
+      List<NetworkTuneRequest.Search> layers, TuneRequest.Together together) {
+    double each = together.part(1 - OF_GEMMS).seconds() / layers.size();
+    return each == 0
+        ? layers
+        : layers.stream()
+            .map(layer -> new NetworkTuneRequest.Search(layer.task(), layer.trials(), each))
+            .toList();
   }
 
   /** What the options say of one's own function. */
@@ -254,13 +281,17 @@ public final class TuneCommand extends Command {
   private void network(
       TaskFile.Task task,
       List<TuneRequest.Search> searches,
-      List<NetworkTuneRequest.Search> whole) {
+      List<NetworkTuneRequest.Search> whole,
+      List<NetworkTuneRequest.Search> layers) {
     KeyValues values = new KeyValues(task.arguments());
     NetworkTask network = NetworkTask.of(task.what(), values, arch).apart("tune");
     // Whoever tunes has a GPU; who has none is told so later.
     GpuTarget target = TuningDevice.look().map(TuningDevice::target).orElse(GpuTarget.SM_90A);
     if (network.isByLayer(target)) {
-      searches.add(search(Products.of(network), values, task.what()));
+      TuneRequest.Search gemms = search(Products.of(network), values, task.what());
+      double limit = gemms.options().limits().seconds();
+      searches.add(gemms.within(limit * OF_GEMMS));
+      layers.add(new NetworkTuneRequest.Search(network, (int) TRIALS, limit * (1 - OF_GEMMS)));
       return;
     }
     if (folder != null) {

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.measure.tuning.GemmTuning;
+import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,11 @@ public record TuneRequest(
     /** Each search by itself. */
     public static final Together NOT = new Together(0, 0);
 
+    /** The same in a part of the time. */
+    Together part(double part) {
+      return new Together(seconds * part, until);
+    }
+
     public boolean isAsked() {
       return seconds > 0 || until > 0;
     }
@@ -39,7 +45,21 @@ public record TuneRequest(
    *
    * @param options whose limits are those of all products together
    */
-  public record Search(Products products, GemmTuning.Options options) {}
+  public record Search(Products products, GemmTuning.Options options) {
+    /** The same, but nothing is begun after so many seconds. */
+    Search within(double seconds) {
+      Tuner.Limits limits = new Tuner.Limits(options.limits().trials(), seconds);
+      return new Search(
+          products,
+          new GemmTuning.Options(
+              limits,
+              options.search(),
+              options.free(),
+              options.model(),
+              options.transfer(),
+              options.seed()));
+    }
+  }
 
   public TuneRequest {
     searches = List.copyOf(searches);

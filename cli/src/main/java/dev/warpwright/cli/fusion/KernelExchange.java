@@ -1,0 +1,119 @@
+package dev.warpwright.cli.fusion;
+
+import dev.warpwright.compiler.fusion.PerLayerWay;
+import dev.warpwright.tune.measure.Measurer;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Finds the kernels with which a network that has a GEMM for each layer is fastest as a whole. The
+ * kernel that is fastest alone need not be it: in a program it shares L2 with what is before it,
+ * and its SMs with the launch that begins when it ends. So, GEMM by GEMM, the fastest of other
+ * kinds take its place, and the best program of them goes on, until no exchange makes it faster.
+ */
+final class KernelExchange {
+  /** So many kernels of a call, and how much slower than its fastest they may be alone. */
+  private static final int RIVALS = 10;
+
+  private static final double SLOWER = 1.15;
+
+  /** A way that is slower than the fastest by more is not gone on with. */
+  private static final double HOPELESS = 1.1;
+
+  private static final int MOST_SWEEPS = 3;
+
+  private final NetworkTuning tuning;
+  private final Map<String, List<String>> rivals;
+  private final NetworkTuning.Limits limits;
+  private final Measurer measurer;
+  private final Consumer<String> listener;
+
+  private KernelExchange(
+      NetworkTuning tuning,
+      Map<String, List<String>> rivals,
+      NetworkTuning.Limits limits,
+      Measurer measurer,
+      Consumer<String> listener) {
+    this.tuning = tuning;
+    this.rivals = rivals;
+    this.limits = limits;
+    this.measurer = measurer;
+    this.listener = listener;
+  }
+
+  /**
+   * Exchanges kernels of the fastest ways that were measured, if they have a GEMM for each layer.
+   *
+   * @param listener is told a line after every program
+   * @throws InterruptedException if the thread is interrupted; nothing measured is lost
+   */
+  static void run(
+      NetworkTuning tuning,
+      NetworkCandidates candidates,
+      NetworkTuning.Limits limits,
+      Measurer measurer,
+      Consumer<String> listener)
+      throws InterruptedException {
+    List<PerLayerWay> starts = new ArrayList<>();
+    double best = tuning.ranked().stream().mapToDouble(tuning::micros).min().orElse(Double.NaN);
+    for (String name : tuning.ranked()) {
+      Optional<PerLayerWay> way = PerLayerWay.of(name);
+      if (way.isPresent()
+          && way.get().kernels().isEmpty()
+          && tuning.micros(name) <= HOPELESS * best) {
+        starts.add(way.get());
+      }
+    }
+    if (starts.isEmpty()) {
+      return;
+    }
+    KernelExchange exchange =
+        new KernelExchange(tuning, candidates.rivals(RIVALS, SLOWER), limits, measurer, listener);
+    for (PerLayerWay start : starts) {
+      exchange.from(start);
+    }
+  }
+
+  private void from(PerLayerWay start) throws InterruptedException {
+    PerLayerWay best = start;
+    for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
+      best =
+          call.getValue().isEmpty() ? best : best.with(call.getKey(), call.getValue().getFirst());
+    }
+    measure(List.of(best));
+    for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+      PerLayerWay before = best;
+      for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
+        best = fastest(best, call.getKey(), call.getValue());
+      }
+      if (best.equals(before)) {
+        return;
+      }
+    }
+  }
+
+  /** The fastest of a way and those with another kernel for a call. */
+  private PerLayerWay fastest(PerLayerWay way, String call, List<String> kernels)
+      throws InterruptedException {
+    List<PerLayerWay> others = kernels.stream().map(digest -> way.with(call, digest)).toList();
+    measure(others);
+    PerLayerWay best = way;
+    for (PerLayerWay other : others) {
+      if (tuning.micros(other.name()) < tuning.micros(best.name())) {
+        best = other;
+      }
+    }
+    return best;
+  }
+
+  private void measure(List<PerLayerWay> ways) throws InterruptedException {
+    Iterator<String> names =
+        ways.stream().map(PerLayerWay::name).filter(name -> !tuning.isKnown(name)).iterator();
+    tuning.measure(
+        () -> names.hasNext() ? names.next() : null, (_, _) -> {}, limits, measurer, listener);
+  }
+}
