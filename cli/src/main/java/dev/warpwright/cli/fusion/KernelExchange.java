@@ -3,6 +3,7 @@ package dev.warpwright.cli.fusion;
 import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.tune.measure.Measurer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ final class KernelExchange {
   private static final double HOPELESS = 1.1;
 
   private static final int MOST_SWEEPS = 3;
+
+  /** MiB of weights for L2: up to half of what it has. */
+  private static final int[] AHEAD = {0, 8, 16, 24};
 
   private final NetworkTuning tuning;
   private final Map<String, List<String>> rivals;
@@ -88,7 +92,14 @@ final class KernelExchange {
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
       for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
-        best = fastest(best, call.getKey(), call.getValue());
+        PerLayerWay way = best;
+        best =
+            fastest(
+                way,
+                call.getValue().stream().map(digest -> way.with(call.getKey(), digest)).toList());
+      }
+      if (best.overlapping()) {
+        best = fastest(best, Arrays.stream(AHEAD).mapToObj(best::withAhead).toList());
       }
       if (best.equals(before)) {
         return;
@@ -96,10 +107,9 @@ final class KernelExchange {
     }
   }
 
-  /** The fastest of a way and those with another kernel for a call. */
-  private PerLayerWay fastest(PerLayerWay way, String call, List<String> kernels)
+  /** The fastest of a way and others. */
+  private PerLayerWay fastest(PerLayerWay way, List<PerLayerWay> others)
       throws InterruptedException {
-    List<PerLayerWay> others = kernels.stream().map(digest -> way.with(call, digest)).toList();
     measure(others);
     PerLayerWay best = way;
     for (PerLayerWay other : others) {

@@ -1,9 +1,9 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
-import dev.warpwright.lower.tile.EarlyWeights;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.Target;
@@ -93,9 +93,11 @@ public final class OverlappedCalls {
    * The same, but whatever their rows are, neighbours without counters between them begin while the
    * one before ends. Of few rows each GEMM fills its ring with weights first, whatever is before
    * it; others wait where they begin.
+   *
+   * @param ahead bytes of weights that a GEMM brings to L2 beyond its ring before it waits
    */
   public static List<KernelCall> all(
-      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
+      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants, long ahead) {
     List<KernelCall> result = new ArrayList<>();
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {
       return calls;
@@ -110,7 +112,8 @@ public final class OverlappedCalls {
               : early
                   .computeIfAbsent(kernel, k -> new HashMap<>())
                   .computeIfAbsent(
-                      names(call, constants), names -> EarlyWeights.streaming(kernel, names));
+                      names(call, constants),
+                      names -> EarlyWeights.streaming(kernel, names, ahead));
       Optional<Kernel> begun =
           call.zeroed().isEmpty()
               ? waiting

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.tile;
+package dev.warpwright.families.launch;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -25,19 +25,21 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a kernel whose blocks compute a tile each begin before the launches before it have ended
- * (programmatic dependent launch): its ring is filled with what depends on none of them, its
- * weights, before it waits for them.
+ * Lets a kernel begin before the launches before it have ended (programmatic dependent launch): its
+ * ring is filled with what depends on none of them, its weights, before it waits for them. Where a
+ * block goes from tile to tile, it is filled with those of the first.
  *
  * <pre>{@code
  *                                        launch_dependents
  *                                        for k in min(steps, stages) {
  *                                          expect full[k]: all bytes; weights -> ring[k]
  *                                        }
+ *                                        (the next weights -> L2)
  * for k in steps {                       griddepcontrol.wait
  *   wait empty[s]                        for k in min(steps, stages) { activations -> ring[k] }
  *   expect full[s]: all bytes       →    for k in steps - min(steps, stages) {
@@ -56,14 +58,31 @@ public final class EarlyWeights {
   private static final int LINE = 128;
 
   private final Set<String> constants;
+  private final Stmt.@Nullable For tiles;
   private final Stmt.For loop;
   private final long stages;
 
-  private EarlyWeights(Set<String> constants, Stmt.For loop, long stages) {
+  /**
+   * Makes what brings the next weights to L2, of the steps of {@link #loop} and how many are made.
+   */
+  private final BiFunction<Stmt, Expr, Stmt> next;
+
+  private EarlyWeights(
+      Set<String> constants, Place place, long stages, BiFunction<Stmt, Expr, Stmt> next) {
     this.constants = constants;
-    this.loop = loop;
+    this.tiles = place.tiles();
+    this.loop = place.steps();
     this.stages = stages;
+    this.next = next;
   }
+
+  /**
+   * Where a ring is filled.
+   *
+   * @param tiles the loop in which a block goes from tile to tile; null if it has one tile
+   * @param steps of a tile
+   */
+  private record Place(Stmt.@Nullable For tiles, Stmt.For steps) {}
 
   /**
    * The kernel that begins early.
@@ -73,10 +92,17 @@ public final class EarlyWeights {
    *     it is constant, or all is
    */
   public static Optional<Kernel> of(Kernel kernel, Set<String> constants) {
-    Stmt.For loop = loop(kernel.body());
-    if (loop == null || LaunchOrder.overlaps(kernel)) {
+    return of(kernel, constants, 0);
+  }
+
+  private static Optional<Kernel> of(Kernel kernel, Set<String> constants, long ahead) {
+    Place place = place(kernel.body());
+    if (place == null
+        || LaunchOrder.overlaps(kernel)
+        || place.tiles() != null && !constants.containsAll(read(place.tiles(), place.steps()))) {
       return Optional.empty();
     }
+    Stmt.For loop = place.steps();
     Set<String> read = new LinkedHashSet<>();
     Set<Buffer> rings = new HashSet<>();
     for (Stmt s : steps(loop.body())) {
@@ -100,7 +126,13 @@ public final class EarlyWeights {
     Set<String> named = new TreeSet<>(constants);
     named.retainAll(kernel.buffers().stream().map(Buffer::name).toList());
     long stages = rings.iterator().next().extent(0);
-    EarlyWeights pass = new EarlyWeights(early, loop, stages);
+    long each = WeightsToL2.bytesOfRow(kernel, loop, ahead);
+    EarlyWeights pass =
+        new EarlyWeights(
+            early,
+            place,
+            stages,
+            (weights, made) -> WeightsToL2.of(weights, loop.var(), made, loop.extent(), each));
     Stmt body = pass.role(kernel.body());
     return body == null
         ? Optional.empty()
@@ -114,9 +146,10 @@ public final class EarlyWeights {
    * come back to, their instructions above all.
    *
    * @param constants names of its parameters that no launch writes
+   * @param ahead bytes of weights that all blocks together bring to L2 beyond what their rings hold
    */
-  public static Optional<Kernel> streaming(Kernel kernel, Set<String> constants) {
-    return of(kernel, constants)
+  public static Optional<Kernel> streaming(Kernel kernel, Set<String> constants, long ahead) {
+    return of(kernel, constants, ahead)
         .map(
             early ->
                 with(
@@ -248,28 +281,65 @@ public final class EarlyWeights {
     return count[0];
   }
 
-  /** The only loop around TMA copies from global memory; null if it is not gone through once. */
-  private static Stmt.@Nullable For loop(Stmt body) {
-    List<Stmt.For> found = new ArrayList<>();
+  /**
+   * The only loop around TMA copies from global memory; null if there are several, or it is gone
+   * through more than once, other than for each of a block's tiles.
+   */
+  private static @Nullable Place place(Stmt body) {
+    List<Place> found = new ArrayList<>();
     find(body, false, found);
-    return found.size() == 1
-            && found.getFirst().kind() == ForKind.SERIAL
-            && Exprs.isConst(found.getFirst().min(), 0)
+    if (found.size() != 1) {
+      return null;
+    }
+    Stmt.For steps = found.getFirst().steps();
+    return steps.kind() == ForKind.SERIAL && Exprs.isConst(steps.min(), 0)
         ? found.getFirst()
         : null;
   }
 
-  private static void find(Stmt s, boolean inLoop, List<Stmt.For> found) {
+  private static void find(Stmt s, boolean inLoop, List<Place> found) {
     if (s instanceof Stmt.For f && f.kind() == ForKind.SERIAL && holdsLoad(f)) {
-      found.add(f);
+      Stmt.For inner = within(f.body());
+      found.add(inner == null ? new Place(null, f) : new Place(f, inner));
       if (inLoop) {
         // Gone through several times: two entries are none.
-        found.add(f);
+        found.add(found.getLast());
       }
       return;
     }
     boolean loops = inLoop || s instanceof Stmt.For || s instanceof Stmt.While;
     Stmts.children(s).forEach(child -> find(child, loops, found));
+  }
+
+  /** The loop that is all there is, with the values that are bound for it; null if it is not. */
+  private static Stmt.@Nullable For within(Stmt body) {
+    return switch (body) {
+      case Stmt.Let let -> within(let.body());
+      case Stmt.For f when f.kind() == ForKind.SERIAL && holdsLoad(f) && !isLoad(f) -> f;
+      default -> null;
+    };
+  }
+
+  /** Names of what is read in global memory to know a tile. */
+  private static Set<String> read(Stmt.For tiles, Stmt.For steps) {
+    Set<String> names = new TreeSet<>();
+    Walk.expressions(
+        replaced(tiles, steps, Stmt.Seq.EMPTY),
+        e -> {
+          if (e instanceof Expr.Load load && isGlobal(load.buffer())) {
+            names.add(load.buffer().name());
+          }
+        });
+    return names;
+  }
+
+  private static Stmt replaced(Stmt s, Stmt.For steps, Stmt by) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        return inner == steps ? by : super.stmt(inner);
+      }
+    }.stmt(s);
   }
 
   private static boolean holdsLoad(Stmt s) {
@@ -395,32 +465,47 @@ public final class EarlyWeights {
             first.add(store);
           }
         });
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        return s == loop ? early(first) : super.stmt(s);
-      }
-    }.stmt(role);
+    return replaced(role, tiles == null ? loop : tiles, early(first));
   }
 
   private Stmt early(List<Stmt.Store> first) {
     Expr ahead = Exprs.min(loop.extent(), Exprs.i32(stages));
     List<Stmt> stmts = new ArrayList<>();
     stmts.add(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT));
-    stmts.add(pass(ahead, s -> isExpected(s) || isCursor(s) || isEarly(s)));
+    stmts.add(inFirstTile(pass(ahead, s -> isExpected(s) || isCursor(s) || isEarly(s))));
+    stmts.add(inFirstTile(next.apply(only(loop.body(), this::isEarly), ahead)));
     stmts.add(Exprs.evaluate(HopperIntrinsics.AWAIT_PREVIOUS));
     stmts.addAll(first);
-    stmts.add(pass(ahead, s -> isCursor(s) || isLoad(s) && !isEarly(s)));
-    if (!(loop.extent() instanceof Expr.IntImm steps) || steps.value() > stages) {
-      Var more = Var.index("more");
-      stmts.add(
-          Stmt.For.of(
-              ForKind.SERIAL,
-              more,
-              Exprs.sub(loop.extent(), ahead),
-              FreshNames.with(loop.var(), Exprs.add(ahead, more), loop.body())));
+    stmts.add(inFirstTile(pass(ahead, s -> isCursor(s) || isLoad(s) && !isEarly(s))));
+    if (tiles != null) {
+      Expr isFirst = Exprs.eq(tiles.var(), tiles.min());
+      Stmt rest = from(Exprs.select(isFirst, ahead, Exprs.i32(0)));
+      stmts.add(FreshNames.of(replaced(tiles, loop, rest)));
+    } else if (!(loop.extent() instanceof Expr.IntImm steps) || steps.value() > stages) {
+      stmts.add(from(ahead));
     }
     return Stmts.seq(stmts);
+  }
+
+  /** The steps from one on. */
+  private Stmt from(Expr start) {
+    Var more = Var.index("more");
+    return Stmt.For.of(
+        ForKind.SERIAL,
+        more,
+        Exprs.sub(loop.extent(), start),
+        FreshNames.with(loop.var(), Exprs.add(start, more), loop.body()));
+  }
+
+  /** What is to be done for the first of a block's tiles, if it has any. */
+  private Stmt inFirstTile(Stmt s) {
+    if (tiles == null || s == Stmt.Seq.EMPTY) {
+      return s;
+    }
+    Stmt body = replaced(tiles.body(), loop, s);
+    Expr any = Exprs.lt(Exprs.i32(0), tiles.extent());
+    Stmt once = FreshNames.with(tiles.var(), tiles.min(), body);
+    return Exprs.isConst(any, 1) ? once : new Stmt.If(any, once, null);
   }
 
   private Stmt pass(Expr ahead, Predicate<Stmt> kept) {

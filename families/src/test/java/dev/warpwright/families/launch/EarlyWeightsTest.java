@@ -1,23 +1,29 @@
-package dev.warpwright.families.wgmma;
+package dev.warpwright.families.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.tile.EarlyWeights;
+import dev.warpwright.target.intrinsic.CacheHints;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import java.util.HashSet;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +59,24 @@ class EarlyWeightsTest {
             Epilogue.NONE,
             new HopperConfig(8, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)
                 .withDivision(new WorkDivision.Parts(2))),
+        // Two blocks go from tile to tile, of which there are seven.
+        set(5, 400, 456, Layout.NT, BIAS, new HopperConfig(8, 64, 64, 3, 1, 1, 1, ROW, 2, 1, true)),
+        // Fewer steps than stages, tile after tile.
+        set(
+            13,
+            400,
+            136,
+            Layout.NT,
+            Epilogue.NONE,
+            new HopperConfig(16, 64, 64, 4, 1, 1, 1, ROW, 3, 1, true)),
+        // Clusters of two blocks, which share the activations, go from tile to tile.
+        set(
+            5,
+            720,
+            328,
+            Layout.NT,
+            Epilogue.NONE,
+            new HopperConfig(8, 64, 64, 3, 1, 1, 2, ROW, 4, 1, true)),
         // Rows are rows; two consumers.
         set(
             100,
@@ -73,18 +97,39 @@ class EarlyWeightsTest {
   @MethodSource("cases")
   void computesTheSame(GemmWorkload workload, HopperConfig config) {
     ScheduledGemm gemm = HopperGemm.schedule(workload, config);
-    Kernel early = EarlyWeights.of(gemm.kernel(), Set.of("B", "bias", "other")).orElseThrow();
+    Set<String> constants = Set.of("B", "bias", "order", "other");
+    Kernel early = EarlyWeights.of(gemm.kernel(), constants).orElseThrow();
     assertThat(LaunchOrder.overlaps(early)).isTrue();
-    assertThat(LaunchOrder.constants(early.attrs()))
-        .isEqualTo(workload.epilogue().bias() ? Set.of("B", "bias") : Set.of("B"));
-    assertThat(loadsBeforeTheWait(early)).isPositive();
+    Set<String> named = new HashSet<>(constants);
+    named.retainAll(gemm.kernel().buffers().stream().map(Buffer::name).toList());
+    assertThat(LaunchOrder.constants(early.attrs())).isEqualTo(named);
+    assertThat(beforeTheWait(early, HopperIntrinsics::isTmaLoad)).isPositive();
+    assertThat(beforeTheWait(early, op -> op == CacheHints.PREFETCH_BULK_L2)).isZero();
     Simulated.assertSame(
         new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), early, gemm.table()));
   }
 
-  /** TMA copies in the order of the text before the first wait behind the signal. */
-  private static int loadsBeforeTheWait(Kernel kernel) {
-    int[] loads = {0};
+  /** What comes after the ring's weights is asked for, whole rows' pieces of a tile. */
+  @ParameterizedTest
+  @MethodSource("cases")
+  void asksForTheNextWeights(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    Kernel early =
+        EarlyWeights.streaming(gemm.kernel(), Set.of("B", "bias", "order"), 1 << 20).orElseThrow();
+    assertThat(beforeTheWait(early, op -> op == CacheHints.PREFETCH_BULK_L2))
+        .as("along K weights are contiguous in NT only, and a ring may hold all of them")
+        .isEqualTo(workload.layout() == Layout.NT && workload.k() > 136 ? 1 : 0);
+    Simulated.assertSame(
+        new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), early, gemm.table()));
+    // Of a few bytes no instruction is worth its while.
+    Kernel few =
+        EarlyWeights.streaming(gemm.kernel(), Set.of("B", "bias", "order"), 1 << 10).orElseThrow();
+    assertThat(beforeTheWait(few, op -> op == CacheHints.PREFETCH_BULK_L2)).isZero();
+  }
+
+  /** Calls in the order of the text before the first wait behind the signal. */
+  private static int beforeTheWait(Kernel kernel, Predicate<Op> counted) {
+    int[] calls = {0};
     int[] state = {0};
     Walk.statements(
         kernel.body(),
@@ -94,20 +139,22 @@ class EarlyWeightsTest {
               state[0] = 1;
             } else if (e.call().op() == HopperIntrinsics.AWAIT_PREVIOUS && state[0] == 1) {
               state[0] = 2;
-            } else if (e.call().op() == HopperIntrinsics.BULK_LOAD && state[0] == 1) {
-              loads[0]++;
+            } else if (counted.test(e.call().op()) && state[0] == 1) {
+              calls[0]++;
             }
           }
         });
-    return loads[0];
+    return calls[0];
   }
 
+  /** A block reads which tiles are its own before it waits. */
   @Test
-  void notWhereRingsServeManyTiles() {
+  void notWhereTilesAreWritten() {
     GemmWorkload workload = GemmWorkload.nt(5, 400, 136, DType.BF16);
     HopperConfig persistent = new HopperConfig(8, 64, 64, 3, 1, 1, 1, ROW, 2, 1, true);
     Kernel kernel = HopperGemm.schedule(workload, persistent).kernel();
     assertThat(EarlyWeights.of(kernel, Set.of("B"))).isEmpty();
+    assertThat(EarlyWeights.of(kernel, Set.of("B", "order"))).isPresent();
   }
 
   @Test
