@@ -2,12 +2,11 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.tune.measure.Measurer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -62,14 +61,12 @@ final class KernelExchange {
       Measurer measurer,
       Consumer<String> listener)
       throws InterruptedException {
-    List<PerLayerWay> starts = new ArrayList<>();
-    double best = tuning.ranked().stream().mapToDouble(tuning::micros).min().orElse(Double.NaN);
-    for (String name : tuning.ranked()) {
-      Optional<PerLayerWay> way = PerLayerWay.of(name);
-      if (way.isPresent()
-          && way.get().kernels().isEmpty()
-          && tuning.micros(name) <= HOPELESS * best) {
-        starts.add(way.get());
+    // Where an earlier search has ended, this one goes on.
+    Map<Boolean, PerLayerWay> starts = new LinkedHashMap<>();
+    List<String> ranked = tuning.ranked();
+    for (String name : ranked) {
+      if (tuning.micros(name) <= HOPELESS * tuning.micros(ranked.getFirst())) {
+        PerLayerWay.of(name).ifPresent(way -> starts.putIfAbsent(way.overlapping(), way));
       }
     }
     if (starts.isEmpty()) {
@@ -77,7 +74,7 @@ final class KernelExchange {
     }
     KernelExchange exchange =
         new KernelExchange(tuning, candidates.rivals(RIVALS, SLOWER), limits, measurer, listener);
-    for (PerLayerWay start : starts) {
+    for (PerLayerWay start : starts.values()) {
       exchange.from(start);
     }
   }
@@ -91,15 +88,15 @@ final class KernelExchange {
     measure(List.of(best));
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
+      if (best.overlapping()) {
+        best = fastest(best, Arrays.stream(AHEAD).mapToObj(best::withAhead).toList());
+      }
       for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
         PerLayerWay way = best;
         best =
             fastest(
                 way,
                 call.getValue().stream().map(digest -> way.with(call.getKey(), digest)).toList());
-      }
-      if (best.overlapping()) {
-        best = fastest(best, Arrays.stream(AHEAD).mapToObj(best::withAhead).toList());
       }
       if (best.equals(before)) {
         return;

@@ -9,14 +9,11 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.FreshNames;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.target.intrinsic.CacheHints;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -54,9 +51,6 @@ import org.jspecify.annotations.Nullable;
  * another, and what is constant, is known where a program is put together.
  */
 public final class EarlyWeights {
-  /** Bytes of a line of L2. */
-  private static final int LINE = 128;
-
   private final Set<String> constants;
   private final Stmt.@Nullable For tiles;
   private final Stmt.For loop;
@@ -162,123 +156,9 @@ public final class EarlyWeights {
                             String.join(" ", LaunchOrder.constants(early.attrs())))));
   }
 
-  /**
-   * The kernel that is launched while the launches before it still run, and waits for them before
-   * it reads or writes anything: where its roles part, if barriers are made ready until then, or
-   * where it begins. The launch behind it may begin as early. Short vectors that no launch writes
-   * are on their way to L2 meanwhile: a norm, which reads its weights behind its sums, would wait
-   * for memory a second time.
-   *
-   * @param constants names of its parameters that no launch writes
-   * @return empty if it waits already, and lets the next one begin
-   */
-  public static Optional<Kernel> waiting(Kernel kernel, Set<String> constants) {
-    boolean waits = LaunchOrder.overlaps(kernel);
-    if (waits && signals(kernel.body())) {
-      return Optional.empty();
-    }
-    // The next one may begin as early as this one, whatever it was to wait for.
-    Stmt body = signals(kernel.body()) ? silent(kernel.body()) : kernel.body();
-    Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
-    if (waits) {
-      body = Stmts.seq(signal, body);
-    } else {
-      boolean[] placed = {false};
-      Stmt parted = parted(body, placed);
-      body = placed[0] ? parted : Stmts.seq(signal, prefetched(kernel, constants), waiting(body));
-    }
-    return Optional.of(
-        with(
-            kernel, body, waits ? kernel.attrs() : kernel.attrs().with(LaunchOrder.CONSTANTS, "")));
-  }
-
-  /** What of short vectors a block's threads can ask for at once, a line each. */
-  private static Stmt prefetched(Kernel kernel, Set<String> constants) {
-    Optional<ThreadBinding> thread = kernel.binding(ThreadAxis.THREAD_X);
-    List<Stmt> asked = new ArrayList<>();
-    for (Buffer buffer : kernel.buffers()) {
-      if (thread.isEmpty()
-          || !constants.contains(buffer.name())
-          || buffer.rank() != 1
-          || !(buffer.shape().getFirst() instanceof Expr.IntImm elements)) {
-        continue;
-      }
-      int line = LINE / buffer.dtype().bytes();
-      Expr first = Exprs.mul(thread.get().var(), line);
-      long lines = Math.ceilDiv(elements.value(), line);
-      if (lines <= kernel.threadsPerBlock()) {
-        asked.add(
-            new Stmt.If(
-                Exprs.lt(thread.get().var(), Exprs.i32(lines)),
-                Exprs.evaluate(CacheHints.PREFETCH_L2, new Expr.AddressOf(buffer, List.of(first))),
-                null));
-      }
-    }
-    return Stmts.seq(asked);
-  }
-
-  private static Kernel with(Kernel kernel, Stmt body, Attrs attrs) {
+  static Kernel with(Kernel kernel, Stmt body, Attrs attrs) {
     return new Kernel(
         kernel.name(), kernel.kind(), kernel.params(), kernel.bindings(), body, attrs);
-  }
-
-  private static Stmt silent(Stmt body) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        return isSignal(s) ? Stmt.Seq.EMPTY : super.stmt(s);
-      }
-    }.stmt(body);
-  }
-
-  private static boolean isSignal(Stmt s) {
-    return s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == HopperIntrinsics.SIGNAL_NEXT;
-  }
-
-  private static boolean signals(Stmt body) {
-    boolean[] found = {false};
-    Walk.statements(body, s -> found[0] |= isSignal(s));
-    return found[0];
-  }
-
-  /** With a wait at the beginning of each role, if they have all of the body's memory. */
-  private static Stmt parted(Stmt body, boolean[] placed) {
-    int all = globals(body);
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt inner) {
-        if (!placed[0]
-            && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
-            && otherwise != null
-            && (holdsLoad(then) || holdsLoad(otherwise))
-            && globals(inner) == all) {
-          placed[0] = true;
-          Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
-          return new Stmt.If(
-              condition, Stmts.seq(signal, waiting(then)), Stmts.seq(signal, waiting(otherwise)));
-        }
-        return super.stmt(inner);
-      }
-    }.stmt(body);
-  }
-
-  /** How often a statement touches global memory. */
-  private static int globals(Stmt s) {
-    int[] count = {0};
-    Walk.all(
-        s,
-        inner -> {
-          if (inner instanceof Stmt.Store store && isGlobal(store.buffer())) {
-            count[0]++;
-          }
-        },
-        e -> {
-          if (e instanceof Expr.AddressOf address && isGlobal(address.buffer())
-              || e instanceof Expr.Load load && isGlobal(load.buffer())) {
-            count[0]++;
-          }
-        });
-    return count[0];
   }
 
   /**
@@ -342,7 +222,7 @@ public final class EarlyWeights {
     }.stmt(s);
   }
 
-  private static boolean holdsLoad(Stmt s) {
+  static boolean holdsLoad(Stmt s) {
     boolean[] holds = {false};
     Walk.statements(s, inner -> holds[0] |= inner instanceof Stmt.Evaluate && isLoad(inner));
     return holds[0];
@@ -361,7 +241,7 @@ public final class EarlyWeights {
     };
   }
 
-  private static boolean isGlobal(Buffer buffer) {
+  static boolean isGlobal(Buffer buffer) {
     return buffer.scope() == Scope.GLOBAL;
   }
 
@@ -446,7 +326,7 @@ public final class EarlyWeights {
     return found[0];
   }
 
-  private static Stmt waiting(Stmt role) {
+  static Stmt waiting(Stmt role) {
     return Stmts.seq(Exprs.evaluate(HopperIntrinsics.AWAIT_PREVIOUS), role);
   }
 

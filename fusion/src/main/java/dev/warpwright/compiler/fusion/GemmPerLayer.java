@@ -9,6 +9,7 @@ import dev.warpwright.space.Point;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,16 +101,19 @@ final class GemmPerLayer implements FusionRule {
    *
    * @param most for a call
    * @param slower than the fastest, at most
-   * @return for the name of each what stands for them, the fastest first
+   * @return for the name of each, the one with most to read first, what stands for its kernels, the
+   *     fastest first
    */
   static Map<String, List<String>> rivals(
       FusionInput in, GemmKernels kernels, int most, double slower) {
     Map<String, List<String>> rivals = new LinkedHashMap<>();
     List<GemmWorkload> gemms = in.gemms().stream().distinct().toList();
-    for (int i = 0; i < gemms.size(); i++) {
+    List<GemmWorkload> largest =
+        gemms.stream().sorted(Comparator.comparingLong(gemm -> -gemm.n() * gemm.k())).toList();
+    for (GemmWorkload gemm : largest) {
       rivals.put(
-          PerLayerWay.product(i),
-          kernels.rivals(gemms.get(i), most, slower).stream().map(Point::digest).toList());
+          PerLayerWay.product(gemms.indexOf(gemm)),
+          kernels.rivals(gemm, most, slower).stream().map(Point::digest).toList());
     }
     NetworkFunction network = FixedRows.of(in.network(), in.rows());
     List<Attention> attentions =

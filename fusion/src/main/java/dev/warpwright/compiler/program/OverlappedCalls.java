@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.families.launch.EarlyStart;
 import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -94,7 +95,8 @@ public final class OverlappedCalls {
    * one before ends. Of few rows each GEMM fills its ring with weights first, whatever is before
    * it; others wait where they begin.
    *
-   * @param ahead bytes of weights that a GEMM brings to L2 beyond its ring before it waits
+   * @param ahead bytes of weights that a GEMM brings to L2 beyond its ring before it waits; if
+   *     there are any, others bring what their rings are filled with first
    */
   public static List<KernelCall> all(
       List<KernelCall> calls, Target target, int rows, Set<Buffer> constants, long ahead) {
@@ -119,7 +121,7 @@ public final class OverlappedCalls {
               ? waiting
                   .computeIfAbsent(kernel, k -> new HashMap<>())
                   .computeIfAbsent(
-                      names(call, constants), names -> EarlyWeights.waiting(kernel, names))
+                      names(call, constants), names -> EarlyStart.waiting(kernel, names, ahead > 0))
               : Optional.empty();
       if (filling.isPresent()) {
         result.add(with(call, filling.get()));
