@@ -2,7 +2,6 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.tune.measure.Measurer;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,9 +24,6 @@ final class KernelExchange {
   private static final double HOPELESS = 1.1;
 
   private static final int MOST_SWEEPS = 3;
-
-  /** MiB of weights for L2: up to half of what it has. */
-  private static final int[] AHEAD = {0, 8, 16, 24};
 
   private final NetworkTuning tuning;
   private final Map<String, List<String>> rivals;
@@ -88,9 +84,6 @@ final class KernelExchange {
     measure(List.of(best));
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
-      if (best.overlapping()) {
-        best = fastest(best, Arrays.stream(AHEAD).mapToObj(best::withAhead).toList());
-      }
       for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
         PerLayerWay way = best;
         best =

@@ -36,8 +36,6 @@ final class NetworkRunner implements CandidateRunner {
   /** The value that tells which alternative is meant; others tell its kernels. */
   private static final String ALTERNATIVE = "alternative";
 
-  private static final String AHEAD = "ahead";
-
   private static final int ROUNDS = 5;
 
   private final NetworkTask task;
@@ -76,7 +74,6 @@ final class NetworkRunner implements CandidateRunner {
     values.put(
         ALTERNATIVE,
         (long) names.indexOf(layers.map(PerLayerWay::plain).map(PerLayerWay::name).orElse(name)));
-    layers.filter(way -> way.ahead() > 0).ifPresent(way -> values.put(AHEAD, (long) way.ahead()));
     layers.ifPresent(
         way ->
             way.kernels()
@@ -94,9 +91,7 @@ final class NetworkRunner implements CandidateRunner {
     String name = names.get((int) (long) number);
     PerLayerWay way = PerLayerWay.of(name).orElse(null);
     for (Map.Entry<String, Long> value : values.entrySet()) {
-      if (way != null && value.getKey().equals(AHEAD)) {
-        way = way.withAhead((int) (long) value.getValue());
-      } else if (way != null && !value.getKey().equals(ALTERNATIVE)) {
+      if (way != null && !value.getKey().equals(ALTERNATIVE)) {
         way = way.with(value.getKey(), HexFormat.of().toHexDigits((int) (long) value.getValue()));
       }
     }

@@ -33,11 +33,9 @@ public final class EarlyStart {
    * for memory a second time.
    *
    * @param constants names of its parameters that no launch writes
-   * @param rings whether what cp.async copies first to a ring is asked for, too, by whomever it is
-   *     written: what of it is written later is written to L2
    * @return empty if it waits already, and lets the next one begin
    */
-  public static Optional<Kernel> waiting(Kernel kernel, Set<String> constants, boolean rings) {
+  public static Optional<Kernel> waiting(Kernel kernel, Set<String> constants) {
     boolean waits = LaunchOrder.overlaps(kernel);
     if (waits && signals(kernel.body())) {
       return Optional.empty();
@@ -53,11 +51,7 @@ public final class EarlyStart {
       body =
           placed[0]
               ? parted
-              : Stmts.seq(
-                  signal,
-                  prefetched(kernel, constants),
-                  rings ? FirstCopies.toL2(body) : Stmt.Seq.EMPTY,
-                  EarlyWeights.waiting(body));
+              : Stmts.seq(signal, prefetched(kernel, constants), EarlyWeights.waiting(body));
     }
     return Optional.of(
         EarlyWeights.with(

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  *                                        for k in min(steps, stages) {
  *                                          expect full[k]: all bytes; weights -> ring[k]
  *                                        }
- *                                        (the next weights -> L2)
  * for k in steps {                       griddepcontrol.wait
  *   wait empty[s]                        for k in min(steps, stages) { activations -> ring[k] }
  *   expect full[s]: all bytes       →    for k in steps - min(steps, stages) {
@@ -56,18 +54,11 @@ public final class EarlyWeights {
   private final Stmt.For loop;
   private final long stages;
 
-  /**
-   * Makes what brings the next weights to L2, of the steps of {@link #loop} and how many are made.
-   */
-  private final BiFunction<Stmt, Expr, Stmt> next;
-
-  private EarlyWeights(
-      Set<String> constants, Place place, long stages, BiFunction<Stmt, Expr, Stmt> next) {
+  private EarlyWeights(Set<String> constants, Place place, long stages) {
     this.constants = constants;
     this.tiles = place.tiles();
     this.loop = place.steps();
     this.stages = stages;
-    this.next = next;
   }
 
   /**
@@ -86,10 +77,6 @@ public final class EarlyWeights {
    *     it is constant, or all is
    */
   public static Optional<Kernel> of(Kernel kernel, Set<String> constants) {
-    return of(kernel, constants, 0);
-  }
-
-  private static Optional<Kernel> of(Kernel kernel, Set<String> constants, long ahead) {
     Place place = place(kernel.body());
     if (place == null
         || LaunchOrder.overlaps(kernel)
@@ -120,13 +107,7 @@ public final class EarlyWeights {
     Set<String> named = new TreeSet<>(constants);
     named.retainAll(kernel.buffers().stream().map(Buffer::name).toList());
     long stages = rings.iterator().next().extent(0);
-    long each = WeightsToL2.bytesOfRow(kernel, loop, ahead);
-    EarlyWeights pass =
-        new EarlyWeights(
-            early,
-            place,
-            stages,
-            (weights, made) -> WeightsToL2.of(weights, loop.var(), made, loop.extent(), each));
+    EarlyWeights pass = new EarlyWeights(early, place, stages);
     Stmt body = pass.role(kernel.body());
     return body == null
         ? Optional.empty()
@@ -140,10 +121,9 @@ public final class EarlyWeights {
    * come back to, their instructions above all.
    *
    * @param constants names of its parameters that no launch writes
-   * @param ahead bytes of weights that all blocks together bring to L2 beyond what their rings hold
    */
-  public static Optional<Kernel> streaming(Kernel kernel, Set<String> constants, long ahead) {
-    return of(kernel, constants, ahead)
+  public static Optional<Kernel> streaming(Kernel kernel, Set<String> constants) {
+    return of(kernel, constants)
         .map(
             early ->
                 with(
@@ -353,7 +333,6 @@ public final class EarlyWeights {
     List<Stmt> stmts = new ArrayList<>();
     stmts.add(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT));
     stmts.add(inFirstTile(pass(ahead, s -> isExpected(s) || isCursor(s) || isEarly(s))));
-    stmts.add(inFirstTile(next.apply(only(loop.body(), this::isEarly), ahead)));
     stmts.add(Exprs.evaluate(HopperIntrinsics.AWAIT_PREVIOUS));
     stmts.addAll(first);
     stmts.add(inFirstTile(pass(ahead, s -> isCursor(s) || isLoad(s) && !isEarly(s))));
@@ -379,7 +358,7 @@ public final class EarlyWeights {
 
   /** What is to be done for the first of a block's tiles, if it has any. */
   private Stmt inFirstTile(Stmt s) {
-    if (tiles == null || s == Stmt.Seq.EMPTY) {
+    if (tiles == null) {
       return s;
     }
     Stmt body = replaced(tiles.body(), loop, s);

@@ -15,7 +15,6 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.target.intrinsic.CacheHints;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
@@ -104,27 +103,8 @@ class EarlyWeightsTest {
     named.retainAll(gemm.kernel().buffers().stream().map(Buffer::name).toList());
     assertThat(LaunchOrder.constants(early.attrs())).isEqualTo(named);
     assertThat(beforeTheWait(early, HopperIntrinsics::isTmaLoad)).isPositive();
-    assertThat(beforeTheWait(early, op -> op == CacheHints.PREFETCH_BULK_L2)).isZero();
     Simulated.assertSame(
         new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), early, gemm.table()));
-  }
-
-  /** What comes after the ring's weights is asked for, whole rows' pieces of a tile. */
-  @ParameterizedTest
-  @MethodSource("cases")
-  void asksForTheNextWeights(GemmWorkload workload, HopperConfig config) {
-    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
-    Kernel early =
-        EarlyWeights.streaming(gemm.kernel(), Set.of("B", "bias", "order"), 1 << 20).orElseThrow();
-    assertThat(beforeTheWait(early, op -> op == CacheHints.PREFETCH_BULK_L2))
-        .as("along K weights are contiguous in NT only, and a ring may hold all of them")
-        .isEqualTo(workload.layout() == Layout.NT && workload.k() > 136 ? 1 : 0);
-    Simulated.assertSame(
-        new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), early, gemm.table()));
-    // Of a few bytes no instruction is worth its while.
-    Kernel few =
-        EarlyWeights.streaming(gemm.kernel(), Set.of("B", "bias", "order"), 1 << 10).orElseThrow();
-    assertThat(beforeTheWait(few, op -> op == CacheHints.PREFETCH_BULK_L2)).isZero();
   }
 
   /** Calls in the order of the text before the first wait behind the signal. */

@@ -9,21 +9,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A way of a network with a GEMM of the families for each layer, as its name says it: {@code GEMM
- * per layer overlap=1 ahead=16 attention0=5a6b7c8d product0=1f2e3d4c}.
+ * per layer overlap=1 attention0=5a6b7c8d product0=1f2e3d4c}.
  *
  * @param overlapping whether launches overlap, however many rows they have
- * @param ahead MiB of weights that the GEMM of a launch that overlaps brings to L2, beyond what its
- *     rings hold, before it waits for the launch before
  * @param kernels what stands for the kernels of some of the network's {@linkplain
  *     NetworkCompiler#rivals calls}: in the program others may be faster than those that are
  *     fastest alone, which calls have that are not named
  */
-public record PerLayerWay(boolean overlapping, int ahead, SortedMap<String, String> kernels) {
+public record PerLayerWay(boolean overlapping, SortedMap<String, String> kernels) {
   /** What there is nothing more to say of. */
-  static final PerLayerWay PLAIN = new PerLayerWay(false, 0, new TreeMap<>());
+  static final PerLayerWay PLAIN = new PerLayerWay(false, new TreeMap<>());
 
   private static final String OVERLAP = "overlap=1";
-  private static final String AHEAD = "ahead";
   private static final String PRODUCT = "product";
   private static final String ATTENTION = "attention";
   private static final Pattern KERNEL =
@@ -44,8 +41,6 @@ public record PerLayerWay(boolean overlapping, int ahead, SortedMap<String, Stri
       int equals = word.indexOf('=');
       if (word.equals(OVERLAP)) {
         way = way.overlapped();
-      } else if (word.matches(AHEAD + "=[1-9][0-9]{0,2}")) {
-        way = way.withAhead(Integer.parseInt(word.substring(equals + 1)));
       } else if (KERNEL.matcher(word).matches()) {
         way = way.with(word.substring(0, equals), word.substring(equals + 1));
       } else if (!word.isEmpty()) {
@@ -59,22 +54,17 @@ public record PerLayerWay(boolean overlapping, int ahead, SortedMap<String, Stri
   public PerLayerWay with(String call, String digest) {
     SortedMap<String, String> changed = new TreeMap<>(kernels);
     changed.put(call, digest);
-    return new PerLayerWay(overlapping, ahead, changed);
+    return new PerLayerWay(overlapping, changed);
   }
 
-  /** The same with the kernels that are fastest alone, and nothing else that is told. */
+  /** The same with the kernels that are fastest alone. */
   public PerLayerWay plain() {
-    return new PerLayerWay(overlapping, 0, new TreeMap<>());
+    return new PerLayerWay(overlapping, new TreeMap<>());
   }
 
   /** The same with launches that overlap. */
   PerLayerWay overlapped() {
-    return new PerLayerWay(true, ahead, kernels);
-  }
-
-  /** The same with so many MiB of weights for L2. */
-  public PerLayerWay withAhead(int mib) {
-    return new PerLayerWay(overlapping, mib, kernels);
+    return new PerLayerWay(true, kernels);
   }
 
   /** Of a network's nth different GEMM. */
@@ -97,9 +87,6 @@ public record PerLayerWay(boolean overlapping, int ahead, SortedMap<String, Stri
     StringBuilder name = new StringBuilder(GemmPerLayer.NAME);
     if (overlapping) {
       name.append(' ').append(OVERLAP);
-    }
-    if (ahead > 0) {
-      name.append(' ').append(AHEAD).append('=').append(ahead);
     }
     kernels.forEach((call, digest) -> name.append(' ').append(call).append('=').append(digest));
     return name.toString();

@@ -118,7 +118,7 @@ final class WideNetwork {
     calls = SideBySide.of(calls);
     calls =
         way.overlapping()
-            ? OverlappedCalls.all(calls, target, rows, constant, (long) way.ahead() << 20)
+            ? OverlappedCalls.all(calls, target, rows, constant)
             : OverlappedCalls.of(calls, target, rows, constant);
     Program program =
         ProgramAssembly.assemble(

@@ -94,12 +94,9 @@ public final class OverlappedCalls {
    * The same, but whatever their rows are, neighbours without counters between them begin while the
    * one before ends. Of few rows each GEMM fills its ring with weights first, whatever is before
    * it; others wait where they begin.
-   *
-   * @param ahead bytes of weights that a GEMM brings to L2 beyond its ring before it waits; if
-   *     there are any, others bring what their rings are filled with first
    */
   public static List<KernelCall> all(
-      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants, long ahead) {
+      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
     List<KernelCall> result = new ArrayList<>();
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {
       return calls;
@@ -114,14 +111,13 @@ public final class OverlappedCalls {
               : early
                   .computeIfAbsent(kernel, k -> new HashMap<>())
                   .computeIfAbsent(
-                      names(call, constants),
-                      names -> EarlyWeights.streaming(kernel, names, ahead));
+                      names(call, constants), names -> EarlyWeights.streaming(kernel, names));
       Optional<Kernel> begun =
           call.zeroed().isEmpty()
               ? waiting
                   .computeIfAbsent(kernel, k -> new HashMap<>())
                   .computeIfAbsent(
-                      names(call, constants), names -> EarlyStart.waiting(kernel, names, ahead > 0))
+                      names(call, constants), names -> EarlyStart.waiting(kernel, names))
               : Optional.empty();
       if (filling.isPresent()) {
         result.add(with(call, filling.get()));

@@ -248,13 +248,6 @@ final class HopperWrappers {
       }
       """;
 
-  static final String PREFETCH_BULK_L2 =
-      """
-      __device__ __forceinline__ void prefetch_bulk_l2(const void* address, int bytes) {
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "r"(bytes));
-      }
-      """;
-
   static final String GRIDDEPCONTROL_WAIT = plain("griddepcontrol_wait", "griddepcontrol.wait;");
   static final String GRIDDEPCONTROL_LAUNCH_DEPENDENTS =
       plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents;");
