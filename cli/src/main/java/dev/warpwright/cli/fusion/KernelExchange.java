@@ -78,8 +78,9 @@ final class KernelExchange {
   private void from(PerLayerWay start) throws InterruptedException {
     PerLayerWay best = start;
     for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
-      best =
-          call.getValue().isEmpty() ? best : best.with(call.getKey(), call.getValue().getFirst());
+      if (!call.getValue().isEmpty() && !best.kernels().containsKey(call.getKey())) {
+        best = best.with(call.getKey(), call.getValue().getFirst());
+      }
     }
     measure(List.of(best));
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {

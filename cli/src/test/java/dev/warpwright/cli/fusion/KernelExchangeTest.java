@@ -58,6 +58,9 @@ final class KernelExchangeTest {
   private final List<String> measured = new ArrayList<>();
   private final List<List<String>> rivals = new ArrayList<>();
 
+  /** A way that an earlier search has found, which no exchange leads to. */
+  private String known = "";
+
   /** Of each GEMM three kernels of different tiles were measured, each 5 % slower than the last. */
   private Path records() {
     Path file = folder.resolve("tuning.db");
@@ -104,6 +107,9 @@ final class KernelExchangeTest {
    */
   private Outcome outcome(String name) {
     PerLayerWay way = PerLayerWay.of(name).orElse(null);
+    if (name.equals(known)) {
+      return new Outcome.Measured(20, 0.01, 1e-4, 1500, 40);
+    }
     if (way == null) {
       return new Outcome.Measured(50, 0.01, 1e-4, 1500, 40);
     }
@@ -183,6 +189,39 @@ final class KernelExchangeTest {
     int before = measured.size();
     tune.perform(request, line -> {});
     assertThat(measured).hasSize(before);
+  }
+
+  private String name(int first, int second) {
+    return "GEMM per layer product0="
+        + rivals.get(0).get(first)
+        + " product1="
+        + rivals.get(1).get(second);
+  }
+
+  @Test
+  void aSearchGoesOnFromTheFastestThatIsKnown() {
+    Path file = records();
+    known = name(2, 1);
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(
+          new TuningRecord(
+              task.key(),
+              ENVIRONMENT,
+              NetworkRecords.point(known),
+              "0123456789abcdef".repeat(4),
+              outcome(known),
+              Instant.now()));
+    }
+    new NetworkTune(
+            () -> DEVICE,
+            (network, target, records) -> measurer(),
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
+        .perform(
+            new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 60)), file, 5),
+            line -> {});
+    assertThat(measured)
+        .contains(name(0, 1), name(1, 1), name(2, 0), name(2, 2))
+        .doesNotContain(known, name(0, 0), name(1, 2));
   }
 
   @Test
