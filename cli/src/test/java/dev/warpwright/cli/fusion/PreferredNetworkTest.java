@@ -3,8 +3,10 @@ package dev.warpwright.cli.fusion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.compiler.records.NetworkRecords;
+import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.Outcome;
@@ -17,8 +19,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,6 +74,52 @@ final class PreferredNetworkTest {
       assertThat(best(database, graph, Precision.F16, 20_000)).contains(NAME);
       assertThat(best(database, graph, Precision.F16, 1 << 20)).isEmpty();
       assertThat(best(database, graph, Precision.BF16, 4096)).isEmpty();
+    }
+  }
+
+  /** Which kernels of its GEMMs are fastest together was measured for those rows. */
+  @Test
+  void kernelsAreNamedForTheSameRowsOnly() {
+    Graph graph = Warpwright.load(MODEL).graph();
+    String layers = "GEMM per layer overlap=1";
+    String name = layers + " attention0=5a6b7c8d product0=1f2e3d4c product12=00000000";
+    assertThat(PerLayerWay.of(name).orElseThrow().name()).isEqualTo(name);
+    for (String other :
+        List.of(NAME, layers + " product0=1f2e3d4", "GEMM per layers", layers + " prefetch=1")) {
+      assertThat(PerLayerWay.of(other)).as(other).isEmpty();
+    }
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.add(record(graph, 4096, name, 10));
+      assertThat(best(database, graph, Precision.F16, 4000)).contains(name);
+      assertThat(best(database, graph, Precision.F16, 2000)).contains(layers);
+    }
+  }
+
+  /** Of a network that comes along with names of kernels, these come along, too. */
+  @Test
+  void kernelsThatRecordsNameComeAlong() {
+    List<TuningRecord> records;
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      ShippedRecords.addTo(database);
+      records = database.all();
+    }
+    Set<String> digests =
+        records.stream().map(record -> record.point().digest()).collect(Collectors.toSet());
+    List<PerLayerWay> layers =
+        records.stream()
+            .map(record -> NetworkRecords.name(record.point()))
+            .filter(Objects::nonNull)
+            .flatMap(name -> PerLayerWay.of(name).stream())
+            .toList();
+    assertThat(layers).isNotEmpty();
+    for (PerLayerWay way : layers) {
+      way.kernels()
+          .forEach(
+              (call, digest) -> {
+                if (call.startsWith("product")) {
+                  assertThat(digests).as(way.name() + ": " + call).contains(digest);
+                }
+              });
     }
   }
 

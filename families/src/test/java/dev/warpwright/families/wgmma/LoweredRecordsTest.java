@@ -52,21 +52,6 @@ final class LoweredRecordsTest {
         parts ? "parts" : point.contains("division=stream") ? "stream" : "whole tiles");
   }
 
-  /**
-   * A source as it was when what comes along was measured: since then blocks of a cluster part by a
-   * barrier that orders their last arrivals. {@code bench/refresh.sh} makes this one the other one.
-   */
-  private static String asMeasured(String source) {
-    String helper = "__device__ __forceinline__ void cluster_sync() {";
-    int begin = source.indexOf(helper);
-    if (begin < 0 || !source.contains("cluster_sync_relaxed()")) {
-      return source;
-    }
-    int end = source.indexOf("}\n\n", begin) + 3;
-    return source.substring(0, begin)
-        + source.substring(end).replace("  cluster_sync();\n}", "  cluster_sync_relaxed();\n}");
-  }
-
   private static Map<String, Count> counts(int most) {
     Map<String, Count> counts = new TreeMap<>();
     for (TuningRecord record : records()) {
@@ -78,7 +63,7 @@ final class LoweredRecordsTest {
             CudaPrinter.print(
                 GemmSpace.schedule(workload, GpuTarget.SM_90A, SMS, record.point()).kernel(),
                 GpuTarget.SM_90A);
-        if (!SourceHash.isOf(record.sourceHash(), SourceHash.of(asMeasured(source)))) {
+        if (!SourceHash.isOf(record.sourceHash(), SourceHash.of(source))) {
           count.others().add(record.workload().text() + " " + record.point().text());
         }
         counts.put(kind, new Count(count.records() + 1, count.others()));

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.records;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.families.tuned.TuningLocation;
 import dev.warpwright.space.Point;
@@ -63,7 +64,24 @@ public final class NetworkRecords {
         : database.nearest(network, target.name(), 1).stream()
             .filter(record -> record.workload().distance(network) <= FARTHEST)
             .filter(record -> sameButRows(record.workload(), network))
-            .findFirst();
+            .findFirst()
+            .map(NetworkRecords::withoutKernels);
+  }
+
+  /** For other rows other kernels were measured. */
+  private static TuningRecord withoutKernels(TuningRecord record) {
+    return Optional.ofNullable(name(record.point()))
+        .flatMap(PerLayerWay::of)
+        .map(
+            way ->
+                new TuningRecord(
+                    record.workload(),
+                    record.environment(),
+                    point(way.plain().name()),
+                    record.sourceHash(),
+                    record.outcome(),
+                    record.at()))
+        .orElse(record);
   }
 
   private static boolean sameButRows(WorkloadKey a, WorkloadKey b) {
