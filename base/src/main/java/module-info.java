@@ -1,3 +1,6 @@
+import org.jspecify.annotations.NullMarked;
+
+@NullMarked
 module dev.warpwright.base {
   requires static org.jspecify;
 

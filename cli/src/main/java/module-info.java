@@ -1,3 +1,6 @@
+import org.jspecify.annotations.NullMarked;
+
+@NullMarked
 module dev.warpwright.cli {
   requires info.picocli;
   requires static org.jspecify;

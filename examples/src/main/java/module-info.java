@@ -1,3 +1,6 @@
+import org.jspecify.annotations.NullMarked;
+
+@NullMarked
 module dev.warpwright.examples {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

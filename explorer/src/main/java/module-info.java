@@ -1,7 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
 /**
  * Tile orders, analysis and the local web page that shows them: its files, the server that gives
  * them out, and the commands order, analyze and explore.
  */
+@NullMarked
 module dev.warpwright.explorer {
   requires info.picocli;
   requires static org.jspecify;

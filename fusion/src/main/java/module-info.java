@@ -1,4 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
 /** The fusion planner, and the programs that it makes of networks. */
+@NullMarked
 module dev.warpwright.fusion {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

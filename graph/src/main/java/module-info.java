@@ -1,4 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
 /** Network graphs, what builds them from operators, and their functions. */
+@NullMarked
 module dev.warpwright.graph {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

@@ -1,7 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
 /**
  * What executes IR one thread at a time: expressions and accesses as closures, memory with shadows,
  * races, counters, and the reference interpreter of statements, tile statements, pipes and roles.
  */
+@NullMarked
 module dev.warpwright.interpreter {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

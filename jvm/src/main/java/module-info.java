@@ -1,4 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
 /** The bytecode back end. */
+@NullMarked
 module dev.warpwright.jvm {
   requires jdk.incubator.vector;
   requires static org.jspecify;

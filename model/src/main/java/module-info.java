@@ -1,4 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
 /** Network graphs, their import from files, and the array and picture files that go with them. */
+@NullMarked
 module dev.warpwright.model {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

@@ -1,4 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
 /** Kernel families of whole networks. */
+@NullMarked
 module dev.warpwright.networks {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

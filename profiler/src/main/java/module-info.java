@@ -1,7 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
 /**
  * The commands about kernels: tune, perf, explain, db, kernel, check, jobs and devices; and what
  * all commands share, options and reports.
  */
+@NullMarked
 module dev.warpwright.profiler {
   requires info.picocli;
   requires static org.jspecify;

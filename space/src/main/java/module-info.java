@@ -1,3 +1,6 @@
+import org.jspecify.annotations.NullMarked;
+
+@NullMarked
 module dev.warpwright.space {
   requires static org.jspecify;
   requires static java.sql;

@@ -1,7 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
 /**
  * The IR's text form, printed and parsed; equality by canonical form; the verifier, whose messages
  * point into that text.
  */
+@NullMarked
 module dev.warpwright.text {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;

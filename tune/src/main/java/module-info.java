@@ -1,3 +1,6 @@
+import org.jspecify.annotations.NullMarked;
+
+@NullMarked
 module dev.warpwright.tune {
   requires static org.jspecify;
   requires jdk.unsupported;

@@ -15,7 +15,4 @@
  * <p>Standard output carries the result and nothing else: with {@code --json} one JSON document.
  * Progress, notes and errors go to standard error.
  */
-@NullMarked
 package dev.warpwright.cli;
-
-import org.jspecify.annotations.NullMarked;

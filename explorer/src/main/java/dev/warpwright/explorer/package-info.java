@@ -7,7 +7,4 @@
  * is given to it as {@link dev.warpwright.explorer.Endpoint}s: the commands behind them say the
  * same on the command line.
  */
-@NullMarked
 package dev.warpwright.explorer;
-
-import org.jspecify.annotations.NullMarked;

@@ -5,7 +5,4 @@
  * dev.warpwright.families.wgmma.HopperConfig} says. A configuration that does not fit is refused by
  * a line that says why, before anything is compiled.
  */
-@NullMarked
 package dev.warpwright.families;
-
-import org.jspecify.annotations.NullMarked;

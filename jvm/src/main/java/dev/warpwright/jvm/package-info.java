@@ -24,7 +24,4 @@
  * -XX:CompileCommand=BackgroundCompilation,dev.warpwright.jvm.Generated*::*,false
  * }</pre>
  */
-@NullMarked
 package dev.warpwright.jvm;
-
-import org.jspecify.annotations.NullMarked;

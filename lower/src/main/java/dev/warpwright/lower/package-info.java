@@ -1,4 +1,1 @@
-@NullMarked
 package dev.warpwright.lower;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,7 +7,4 @@
  * dev.warpwright.base.UserError}. Names inside a file are data: they are kept as they are and
  * escaped by {@link dev.warpwright.base.Names} when they appear in a message.
  */
-@NullMarked
 package dev.warpwright.model;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,1 @@
-@NullMarked
 package dev.warpwright.runtime;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,4 @@
 /**
  * What the ways to fuse a whole network are worth: measured beside each other, searched, explained.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.cli.fusion;

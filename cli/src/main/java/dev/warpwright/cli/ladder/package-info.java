@@ -1,5 +1,2 @@
 /** {@code ladder}: the classic optimisation ladder. */
-@NullMarked
 package dev.warpwright.cli.ladder;
-
-import org.jspecify.annotations.NullMarked;

@@ -10,7 +10,4 @@
  * <p>Both compilers turn off the contraction of multiply and add, so that a kernel fuses them only
  * where its IR says so.
  */
-@NullMarked
 package dev.warpwright.cuda.compile;
-
-import org.jspecify.annotations.NullMarked;

@@ -3,7 +3,4 @@
  * the same function. {@link dev.warpwright.examples.ladder.Ladder} lists the rungs; docs/ladder.md
  * tells what each changes, and what it buys.
  */
-@NullMarked
 package dev.warpwright.examples.ladder;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,2 @@
 /** GEMMs by mma.sync: operands through rings in shared memory, warps on tiles (sm_75 and later). */
-@NullMarked
 package dev.warpwright.families.mma;
-
-import org.jspecify.annotations.NullMarked;

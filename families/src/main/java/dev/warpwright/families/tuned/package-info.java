@@ -2,7 +2,4 @@
  * The kernel for a GEMM: what is recorded, else what the model ranks first, and never what spills,
  * does not compile or computes wrongly.
  */
-@NullMarked
 package dev.warpwright.families.tuned;
-
-import org.jspecify.annotations.NullMarked;

@@ -12,7 +12,4 @@
  * are rows is not said in a file: all but the last at first, and fewer if an operator needs that
  * ({@link dev.warpwright.model.build.RowSplit}).
  */
-@NullMarked
 package dev.warpwright.model.build;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,7 +7,4 @@
  * dev.warpwright.lower.pass.VectorizeLoops}, {@link dev.warpwright.lower.pass.UnrollLoops},
  * simplification.
  */
-@NullMarked
 package dev.warpwright.lower.host;
-
-import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,4 @@
  * Expressions and accesses as closures, the {@link dev.warpwright.sim.expr.Frame} that they work
  * on, and what compilers of one function share. Both interpreters and the bytecode stand on it.
  */
-@NullMarked
 package dev.warpwright.sim.expr;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,7 +7,4 @@
  * assumes otherwise. A simplified expression has the same value wherever the original one has a
  * defined value.
  */
-@NullMarked
 package dev.warpwright.ir.arith;
-
-import org.jspecify.annotations.NullMarked;

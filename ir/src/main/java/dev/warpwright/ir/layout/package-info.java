@@ -2,7 +2,4 @@
  * Layouts: from coordinates to element offsets ({@link dev.warpwright.ir.Layout}), and from the
  * registers of threads to coordinates ({@link dev.warpwright.ir.layout.FragmentLayout}).
  */
-@NullMarked
 package dev.warpwright.ir.layout;
-
-import org.jspecify.annotations.NullMarked;

@@ -4,7 +4,4 @@
  * through which pipes tiles flow, {@link dev.warpwright.lower.tile.AssignRoles} who fills and reads
  * them.
  */
-@NullMarked
 package dev.warpwright.lower.tile;
-
-import org.jspecify.annotations.NullMarked;

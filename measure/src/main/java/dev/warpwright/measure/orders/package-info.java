@@ -8,7 +8,4 @@
  * dev.warpwright.measure.orders.SimulatedOrderMeasurer} by the simulator, which knows the course of
  * things but no times.
  */
-@NullMarked
 package dev.warpwright.measure.orders;
-
-import org.jspecify.annotations.NullMarked;

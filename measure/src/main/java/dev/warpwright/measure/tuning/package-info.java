@@ -3,7 +3,4 @@
  * kernels span, what the analytic model expects of their points, and the worker processes that
  * measure them.
  */
-@NullMarked
 package dev.warpwright.measure.tuning;
-
-import org.jspecify.annotations.NullMarked;

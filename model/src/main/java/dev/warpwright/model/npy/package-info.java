@@ -2,7 +2,4 @@
  * NumPy array files (.npy): {@link dev.warpwright.model.npy.NpyFile} reads versions 1 to 3 and
  * writes version 1.
  */
-@NullMarked
 package dev.warpwright.model.npy;
-
-import org.jspecify.annotations.NullMarked;

@@ -8,7 +8,4 @@
  * names end in {@code Rules} the operators. Messages nest to a fixed depth, since subgraphs are
  * refused, so nothing here recurses.
  */
-@NullMarked
 package dev.warpwright.model.onnx;
-
-import org.jspecify.annotations.NullMarked;

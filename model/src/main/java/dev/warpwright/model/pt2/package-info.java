@@ -7,7 +7,4 @@
  * dev.warpwright.model.onnx.OnnxImporter} does the rest. So both formats support the same, and mean
  * the same.
  */
-@NullMarked
 package dev.warpwright.model.pt2;
-
-import org.jspecify.annotations.NullMarked;

@@ -8,7 +8,4 @@
  * dev.warpwright.model.weights.PickleMachine} executes: it can build tensors and dictionaries and
  * nothing else. The tensors' bytes stay where they are in the file.
  */
-@NullMarked
 package dev.warpwright.model.weights;
-
-import org.jspecify.annotations.NullMarked;

@@ -16,7 +16,4 @@
  * results are cached: then it needs no load, is written back when it is evicted, and what is left
  * is written back at the end.
  */
-@NullMarked
 package dev.warpwright.perf.order;
-
-import org.jspecify.annotations.NullMarked;

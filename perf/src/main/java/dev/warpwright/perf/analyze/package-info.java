@@ -6,7 +6,4 @@
  * nothing can beat; a <em>prediction</em> is a model's, with the error that {@code docs/benchmarks}
  * states.
  */
-@NullMarked
 package dev.warpwright.perf.analyze;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,2 @@
 /** {@code kernel} and {@code check}: kernels as text. */
-@NullMarked
 package dev.warpwright.cli.kernels;
-
-import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,4 @@
  * The straight parts of a grid kernel as bytecode, lane by lane. Whatever might be a finding is a
  * suspicion here; the closures say what it is.
  */
-@NullMarked
 package dev.warpwright.sim.lane;
-
-import org.jspecify.annotations.NullMarked;

@@ -4,7 +4,4 @@
  *
  * <p>Nothing here loads a library; it only finds files, so that a missing one is an empty answer.
  */
-@NullMarked
 package dev.warpwright.target.host;
-
-import org.jspecify.annotations.NullMarked;

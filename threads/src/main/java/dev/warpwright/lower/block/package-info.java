@@ -2,7 +2,4 @@
  * Blocks whose threads all go from tile to tile in shared memory: where buffers lie, where barriers
  * stand, and what becomes of their products and reductions.
  */
-@NullMarked
 package dev.warpwright.lower.block;
-
-import org.jspecify.annotations.NullMarked;

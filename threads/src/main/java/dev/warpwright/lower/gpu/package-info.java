@@ -2,7 +2,4 @@
  * Tile statements as code of threads: copies, maps, products and sums, and what they share. Who
  * calls them, and in which order, says {@code dev.warpwright.lower.flow.Lowering}.
  */
-@NullMarked
 package dev.warpwright.lower.gpu;
-
-import org.jspecify.annotations.NullMarked;

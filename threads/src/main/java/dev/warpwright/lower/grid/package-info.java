@@ -3,7 +3,4 @@
  * two grids apart, {@link dev.warpwright.lower.grid.FusedGemms} makes it one loop over items, and
  * {@link dev.warpwright.lower.grid.TicketLoops} draws them.
  */
-@NullMarked
 package dev.warpwright.lower.grid;
-
-import org.jspecify.annotations.NullMarked;

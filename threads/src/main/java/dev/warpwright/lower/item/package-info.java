@@ -1,5 +1,2 @@
 /** Work items of GEMMs: which tile or part of one a block has, its copies in, its result out. */
-@NullMarked
 package dev.warpwright.lower.item;
-
-import org.jspecify.annotations.NullMarked;
