@@ -16,4 +16,6 @@ module dev.warpwright.model {
       dev.warpwright.cli;
   exports dev.warpwright.model.npy to
       dev.warpwright.cli;
+  exports dev.warpwright.model.weights to
+      dev.warpwright.synthetic;
 }

@@ -24,6 +24,7 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.model;
+  requires dev.warpwright.synthetic;
   requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
   requires transitive dev.warpwright.parallel;

@@ -94,6 +94,7 @@ final class LayersTest {
                   "perf",
                   "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
+          entry("synthetic", Set.of("base", "ir", "workload", "graph", "model")),
           entry(
               "fusion",
               Set.of(
@@ -224,6 +225,7 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "model",
+                  "synthetic",
                   "fusion",
                   "compiler",
                   "parallel",

@@ -6,5 +6,4 @@
  * dev.warpwright.workload.kernel.BoundWorkload}. Everything up to the first launch works without a
  * GPU.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.measure;

@@ -2,5 +2,4 @@
  * Runs kernels, programs and compiled models in the simulator under its sanitizers: {@link
  * dev.warpwright.verify.Checks}.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.verify;

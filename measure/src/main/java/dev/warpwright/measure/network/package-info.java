@@ -6,5 +6,4 @@
  * those rows in an order drawn by a seed, so that every row of the output has something to be
  * compared with and no row can stand for its neighbour.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.measure.network;

@@ -31,6 +31,17 @@ public sealed interface Architecture {
   record Described(Path file) implements Architecture {}
 
   /**
+   * Names of activations that have no weights of their own.
+   *
+   * @return as {@code --arch} spells them
+   */
+  static List<String> activations() {
+    return ParametricFunction.all().stream()
+        .filter(name -> !name.equals(ParametricFunction.PRELU.text()))
+        .toList();
+  }
+
+  /**
    * Reads {@code mlp:IN,HIDDEN…,OUT:ACTIVATION} or {@code mlp:IN,HIDDEN…,OUT:ACTIVATION,…} with one
    * activation for each hidden layer, or the path of a JSON file.
    *

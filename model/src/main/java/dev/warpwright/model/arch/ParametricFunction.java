@@ -81,11 +81,16 @@ enum ParametricFunction {
     return named(name) == null ? PLAIN.get(name) : null;
   }
 
-  /** All names, for messages. */
-  static String names() {
+  /** All names. */
+  static List<String> all() {
     return Stream.concat(
             PLAIN.keySet().stream(), Arrays.stream(values()).map(ParametricFunction::text))
         .distinct()
-        .collect(Collectors.joining(", "));
+        .toList();
+  }
+
+  /** The same, for messages. */
+  static String names() {
+    return String.join(", ", all());
   }
 }

@@ -1,5 +1,4 @@
 /**
  * Whole networks as commands are asked for them: {@code mlp} with its widths, or a model's file.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.cli.networks;

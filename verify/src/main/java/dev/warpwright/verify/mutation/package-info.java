@@ -4,5 +4,4 @@
  * dev.warpwright.verify.mutation.Mutation#plant} gives a kernel for each place where one is
  * possible.
  */
-@org.jspecify.annotations.NullMarked
 package dev.warpwright.verify.mutation;

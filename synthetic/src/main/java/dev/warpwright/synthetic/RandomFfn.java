@@ -1,4 +1,4 @@
-package dev.warpwright.model.arch;
+package dev.warpwright.synthetic;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;

@@ -1,13 +1,15 @@
-package dev.warpwright.model.arch;
+package dev.warpwright.synthetic;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.NetworkAssembler;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.weights.Weights;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -110,17 +112,20 @@ public final class RandomMlp {
 
   /** Of what an activation makes of normally distributed numbers. */
   private static double meanSquare(String name) {
-    Pointwise plain = ParametricFunction.plain(name);
-    ParametricFunction function = ParametricFunction.named(name);
-    if ((plain == null && function == null) || function == ParametricFunction.PRELU) {
+    if (!Architecture.activations().contains(name)) {
       throw new UserError(
           String.format(
               Locale.ROOT,
               "act=%s: it is one of %s",
               name,
-              ParametricFunction.names().replace(", prelu", "")));
+              String.join(", ", Architecture.activations())));
     }
-    if (!(plain instanceof Activation activation)) {
+    Activation activation =
+        Arrays.stream(Activation.values())
+            .filter(each -> each != Activation.NONE && each.text().equals(name))
+            .findFirst()
+            .orElse(null);
+    if (activation == null) {
       // Of the size of a ReLU's.
       return 0.5;
     }

@@ -1,0 +1,2 @@
+/** Networks of given shapes with random weights. */
+package dev.warpwright.synthetic;
