@@ -82,10 +82,10 @@ final class PreferredNetworkTest {
   void kernelsAreNamedForTheSameRowsOnly() {
     Graph graph = Warpwright.load(MODEL).graph();
     String layers = "GEMM per layer overlap=1";
-    String name = layers + " attention0=5a6b7c8d product0=1f2e3d4c product12=00000000";
+    String name = layers + " attention0=5a6b7c8d gemm0=1f2e3d4c gemm12=00000000";
     assertThat(PerLayerWay.of(name).orElseThrow().name()).isEqualTo(name);
     for (String other :
-        List.of(NAME, layers + " product0=1f2e3d4", "GEMM per layers", layers + " prefetch=1")) {
+        List.of(NAME, layers + " gemm0=1f2e3d4", "GEMM per layers", layers + " prefetch=1")) {
       assertThat(PerLayerWay.of(other)).as(other).isEmpty();
     }
     try (TuningDatabase database = TuningDatabase.inMemory()) {
@@ -116,7 +116,7 @@ final class PreferredNetworkTest {
       way.kernels()
           .forEach(
               (call, digest) -> {
-                if (call.startsWith("product")) {
+                if (call.startsWith("gemm")) {
                   assertThat(digests).as(way.name() + ": " + call).contains(digest);
                 }
               });

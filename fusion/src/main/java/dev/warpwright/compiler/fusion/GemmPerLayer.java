@@ -112,7 +112,7 @@ final class GemmPerLayer implements FusionRule {
         gemms.stream().sorted(Comparator.comparingLong(gemm -> -gemm.n() * gemm.k())).toList();
     for (GemmWorkload gemm : largest) {
       rivals.put(
-          PerLayerWay.product(gemms.indexOf(gemm)),
+          PerLayerWay.gemm(gemms.indexOf(gemm)),
           kernels.rivals(gemm, most, slower).stream().map(Point::digest).toList());
     }
     NetworkFunction network = FixedRows.of(in.network(), in.rows());

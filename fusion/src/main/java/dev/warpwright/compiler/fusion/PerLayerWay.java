@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A way of a network with a GEMM of the families for each layer, as its name says it: {@code GEMM
- * per layer overlap=1 attention0=5a6b7c8d product0=1f2e3d4c}.
+ * per layer overlap=1 attention0=5a6b7c8d gemm0=1f2e3d4c}.
  *
  * @param overlapping whether launches overlap, however many rows they have
  * @param kernels what stands for the kernels of some of the network's {@linkplain
@@ -21,10 +21,10 @@ public record PerLayerWay(boolean overlapping, SortedMap<String, String> kernels
   static final PerLayerWay PLAIN = new PerLayerWay(false, new TreeMap<>());
 
   private static final String OVERLAP = "overlap=1";
-  private static final String PRODUCT = "product";
+  private static final String GEMM = "gemm";
   private static final String ATTENTION = "attention";
   private static final Pattern KERNEL =
-      Pattern.compile("(" + PRODUCT + "|" + ATTENTION + ")[0-9]{1,4}=[0-9a-f]{8}");
+      Pattern.compile("(" + GEMM + "|" + ATTENTION + ")[0-9]{1,4}=[0-9a-f]{8}");
 
   /** Copies the map. */
   public PerLayerWay {
@@ -68,8 +68,8 @@ public record PerLayerWay(boolean overlapping, SortedMap<String, String> kernels
   }
 
   /** Of a network's nth different GEMM. */
-  static String product(int nth) {
-    return PRODUCT + nth;
+  static String gemm(int nth) {
+    return GEMM + nth;
   }
 
   /** Of a network's nth different attention. */

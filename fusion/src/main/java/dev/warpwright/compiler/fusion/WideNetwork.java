@@ -215,7 +215,7 @@ final class WideNetwork {
       return known;
     }
     Optional<GemmKernels.Found> found =
-        Optional.ofNullable(way.kernel(PerLayerWay.product(named.indexOf(workload))))
+        Optional.ofNullable(way.kernel(PerLayerWay.gemm(named.indexOf(workload))))
             .flatMap(digest -> products.recorded(workload, digest))
             .or(() -> products.find(workload));
     if (found.isEmpty()) {
