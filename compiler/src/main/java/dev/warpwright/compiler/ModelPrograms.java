@@ -148,8 +148,9 @@ final class ModelPrograms implements AutoCloseable {
                 key -> Optional.ofNullable(device.preferred(key)))
             .orElse("");
     int padded = padded(rows);
+    // A network with attention has no other way, whatever a record of another version calls it.
     boolean layers =
-        measured.isEmpty()
+        measured.isEmpty() || attends
             ? byLayer.computeIfAbsent(
                 padded, r -> NetworkCompiler.isByLayer(graph, target, precision, r))
             : NetworkCompiler.isPerLayer(measured);
