@@ -29,6 +29,9 @@ import java.util.Objects;
  * Queries, keys, values and the result are the network's buffers in another shape.
  */
 final class AttentionCalls {
+  /** Of its kernels. */
+  static final String STRATEGY = "attention";
+
   private final String name;
   private final GpuTarget target;
   private final PerLayerWay way;
@@ -141,6 +144,15 @@ final class AttentionCalls {
         .toList();
   }
 
+  /** What the launches of an attention of so many rows are expected to take, in microseconds. */
+  static double expectedUs(
+      NetworkFunction network, NetworkFunction.Attention attention, int rows, GpuTarget target) {
+    DeviceModel device = Prediction.device(target).orElseThrow();
+    return AttentionModel.ranked(workload(network.func().name(), attention, rows), device)
+        .getFirst()
+        .micros();
+  }
+
   /** What stands for a configuration. */
   static String digest(AttentionConfig config) {
     return Point.parse(config.text()).digest();
@@ -164,12 +176,15 @@ final class AttentionCalls {
         kernels.tiles().get(launch),
         new Trace(List.of()),
         kernels.tiles().get(launch),
-        "attention",
+        STRATEGY,
         String.format(
             Locale.ROOT,
-            "attention is a kernel of its own; %s, %s, chosen by the analytic model",
+            "attention is a kernel of its own; %s, %s, %s",
             kernels.attention().key().text(),
-            kernels.config().text()),
+            kernels.config().text(),
+            way.kernels().containsValue(digest(kernels.config()))
+                ? "which was measured to be the fastest"
+                : "chosen by the analytic model"),
         stages);
   }
 

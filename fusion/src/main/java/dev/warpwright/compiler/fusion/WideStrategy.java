@@ -15,6 +15,7 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
@@ -105,9 +106,15 @@ public record WideStrategy(String name, int launches, long bytes, double waves, 
     for (CompiledKernel kernel : program.kernels()) {
       bytes += TileTraffic.of(kernel.tileProgram(), Map.of()).compulsoryBytes();
       overlaps += LaunchOrder.overlaps(kernel.kernel()) ? 1 : 0;
-      if (!kernel.strategy().startsWith("epilogue")) {
+      if (!kernel.strategy().startsWith("epilogue")
+          && !kernel.strategy().startsWith(AttentionCalls.STRATEGY)) {
         micros += NetworkPrediction.of(program, kernel, rows, device).micros() + LAUNCH_US;
       }
+    }
+    for (NetworkFunction.Attention attention : program.network().attentions()) {
+      micros +=
+          AttentionCalls.expectedUs(
+              program.network(), attention, rows, (GpuTarget) program.target());
     }
     double saved = rows < MANY ? OVERLAP_US : OVERLAP_OF_MANY_US;
     return new WideStrategy(
