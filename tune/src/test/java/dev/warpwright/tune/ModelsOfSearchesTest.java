@@ -42,7 +42,7 @@ final class ModelsOfSearchesTest {
     SplittableRandom random = new SplittableRandom(seed);
     List<CostModel.Sample> samples = new ArrayList<>();
     double[] predicted = {};
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 3; round++) {
       for (int i = 0; i < 40; i++) {
         Features features = features(random);
         samples.add(new CostModel.Sample(features, 1 + features.values()[0] + random.nextDouble()));
