@@ -66,7 +66,9 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     if (task.merging() != null
         || only.compiled().kernels().size() > 1
             && all.stream().noneMatch(made -> made.compiled().kernels().size() == 1)) {
-      return wide(task, only, model, here, progress);
+      String device = here.map(TuningDevice::name).orElse(model.name());
+      Made used = task.merging() == null ? recorded(task, candidates, model, device, only) : only;
+      return wide(task, used, model, here, progress);
     }
     if (here.isEmpty()) {
       progress.say("times are predicted for an " + model.name() + ", not measured");
@@ -93,6 +95,18 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
             NetworkBounds.of(task.graph(), task.precision(), task.rows(), model),
             rows)
         .report();
+  }
+
+  /** The way that records prefer, as {@code run} takes it. */
+  private static Made recorded(
+      NetworkTask task,
+      NetworkCandidates candidates,
+      DeviceModel model,
+      String device,
+      Made otherwise) {
+    return Optional.ofNullable(NetworkRecords.best(task.key(), model.target(), device))
+        .flatMap(candidates::make)
+        .orElse(otherwise);
   }
 
   /** What no kernel computes well alone: those that do it together, and what was weighed. */
