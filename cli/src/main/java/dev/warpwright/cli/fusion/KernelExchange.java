@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  */
 final class KernelExchange {
   /** So many kernels of a call, and how much slower than its fastest they may be alone. */
-  private static final int RIVALS = 10;
+  private static final int CHOICES = 10;
 
   private static final double SLOWER = 1.15;
 
@@ -26,19 +26,19 @@ final class KernelExchange {
   private static final int MOST_SWEEPS = 3;
 
   private final NetworkTuning tuning;
-  private final Map<String, List<String>> rivals;
+  private final Map<String, List<String>> choices;
   private final NetworkTuning.Limits limits;
   private final Measurer measurer;
   private final Consumer<String> listener;
 
   private KernelExchange(
       NetworkTuning tuning,
-      Map<String, List<String>> rivals,
+      Map<String, List<String>> choices,
       NetworkTuning.Limits limits,
       Measurer measurer,
       Consumer<String> listener) {
     this.tuning = tuning;
-    this.rivals = rivals;
+    this.choices = choices;
     this.limits = limits;
     this.measurer = measurer;
     this.listener = listener;
@@ -69,7 +69,7 @@ final class KernelExchange {
       return;
     }
     KernelExchange exchange =
-        new KernelExchange(tuning, candidates.rivals(RIVALS, SLOWER), limits, measurer, listener);
+        new KernelExchange(tuning, candidates.choices(CHOICES, SLOWER), limits, measurer, listener);
     for (PerLayerWay start : starts.values()) {
       exchange.from(start);
     }
@@ -77,7 +77,7 @@ final class KernelExchange {
 
   private void from(PerLayerWay start) throws InterruptedException {
     PerLayerWay best = start;
-    for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
+    for (Map.Entry<String, List<String>> call : choices.entrySet()) {
       if (!call.getValue().isEmpty() && !best.kernels().containsKey(call.getKey())) {
         best = best.with(call.getKey(), call.getValue().getFirst());
       }
@@ -85,7 +85,7 @@ final class KernelExchange {
     measure(List.of(best));
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
-      for (Map.Entry<String, List<String>> call : rivals.entrySet()) {
+      for (Map.Entry<String, List<String>> call : choices.entrySet()) {
         PerLayerWay way = best;
         best =
             fastest(

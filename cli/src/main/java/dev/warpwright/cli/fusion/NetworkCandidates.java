@@ -108,6 +108,16 @@ final class NetworkCandidates {
     return alternatives.stream().map(Alternative::name).toList();
   }
 
+  /** The alternative that a way is, or is one of if it names kernels of its own. */
+  static String alternative(String name) {
+    return PerLayerWay.of(name).map(PerLayerWay::plain).map(PerLayerWay::name).orElse(name);
+  }
+
+  /** Whether a way is among those to compute the network. */
+  boolean has(String name) {
+    return names().contains(alternative(name));
+  }
+
   /**
    * One alternative, or one with a GEMM for each layer and kernels of its own; empty if the target
    * does not carry it.
@@ -122,7 +132,7 @@ final class NetworkCandidates {
 
   private Optional<Alternative> perLayer(String name) {
     return PerLayerWay.of(name)
-        .filter(way -> names().contains(way.plain().name()))
+        .filter(way -> has(name))
         .map(
             way ->
                 DeepStack.call(
@@ -132,9 +142,9 @@ final class NetworkCandidates {
   }
 
   /** The kernels to choose from for each call of ways with a GEMM for each layer. */
-  Map<String, List<String>> rivals(int most, double slower) {
+  Map<String, List<String>> choices(int most, double slower) {
     try (GemmKernels kernels = products.get()) {
-      return NetworkCompiler.rivals(
+      return NetworkCompiler.choices(
           task.graph(), target, task.precision(), task.rows(), kernels, most, slower);
     }
   }

@@ -70,15 +70,14 @@ final class NetworkRunner implements CandidateRunner {
    */
   static Map<String, Long> values(List<String> names, String name) {
     Map<String, Long> values = new LinkedHashMap<>();
-    Optional<PerLayerWay> layers = PerLayerWay.of(name);
-    values.put(
-        ALTERNATIVE,
-        (long) names.indexOf(layers.map(PerLayerWay::plain).map(PerLayerWay::name).orElse(name)));
-    layers.ifPresent(
-        way ->
-            way.kernels()
-                .forEach(
-                    (call, digest) -> values.put(call, (long) HexFormat.fromHexDigits(digest))));
+    values.put(ALTERNATIVE, (long) names.indexOf(NetworkCandidates.alternative(name)));
+    PerLayerWay.of(name)
+        .ifPresent(
+            way ->
+                way.kernels()
+                    .forEach(
+                        (call, digest) ->
+                            values.put(call, (long) HexFormat.fromHexDigits(digest))));
     return values;
   }
 

@@ -77,7 +77,7 @@ final class NetworkTuning {
     NetworkSearch search = new NetworkSearch(names);
     for (TuningRecord record : database.records(key, environment)) {
       String name = NetworkRecords.name(record.point());
-      if (name != null && (names.contains(name) || NetworkCompiler.isPerLayer(name))) {
+      if (name != null && candidates.has(name)) {
         known.put(name, record);
       }
     }

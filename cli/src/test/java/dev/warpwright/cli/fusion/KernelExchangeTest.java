@@ -56,7 +56,7 @@ final class KernelExchangeTest {
       NetworkTask.of(
           "mlp", new KeyValues(List.of("widths=512,512,512", "rows=16", "dtype=f16")), null);
   private final List<String> measured = new ArrayList<>();
-  private final List<List<String>> rivals = new ArrayList<>();
+  private final List<List<String>> choices = new ArrayList<>();
 
   /** A way that an earlier search has found, which no exchange leads to. */
   private String known = "";
@@ -79,7 +79,7 @@ final class KernelExchangeTest {
                   Instant.now()));
           digests.add(candidate.point().digest());
         }
-        rivals.add(digests);
+        choices.add(digests);
       }
     }
     return file;
@@ -114,9 +114,9 @@ final class KernelExchangeTest {
       return new Outcome.Measured(50, 0.01, 1e-4, 1500, 40);
     }
     int first =
-        rivals.get(0).indexOf(way.kernels().getOrDefault("gemm0", rivals.get(0).getFirst()));
+        choices.get(0).indexOf(way.kernels().getOrDefault("gemm0", choices.get(0).getFirst()));
     int second =
-        rivals.get(1).indexOf(way.kernels().getOrDefault("gemm1", rivals.get(1).getFirst()));
+        choices.get(1).indexOf(way.kernels().getOrDefault("gemm1", choices.get(1).getFirst()));
     double us = 30 + (way.overlapping() ? 1 : 0) - (first == 1 ? 2 : 0);
     us += second == 2 ? first == 1 ? -1 : 1 : 0.1 * second;
     return new Outcome.Measured(us, 0.01, 1e-4, 1500, 40);
@@ -168,7 +168,8 @@ final class KernelExchangeTest {
     NetworkTuneRequest request =
         new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 60)), file, 5);
     Report report = tune.perform(request, line -> {});
-    String best = "GEMM per layer gemm0=" + rivals.get(0).get(1) + " gemm1=" + rivals.get(1).get(2);
+    String best =
+        "GEMM per layer gemm0=" + choices.get(0).get(1) + " gemm1=" + choices.get(1).get(2);
     assertThat(report.text()).contains(best + ": the fastest of");
     assertThat(measured).doesNotHaveDuplicates().hasSizeBetween(8, 20);
     // What computes the network next takes them, by the names of their tiles.
@@ -192,9 +193,9 @@ final class KernelExchangeTest {
 
   private String name(int first, int second) {
     return "GEMM per layer gemm0="
-        + rivals.get(0).get(first)
+        + choices.get(0).get(first)
         + " gemm1="
-        + rivals.get(1).get(second);
+        + choices.get(1).get(second);
   }
 
   @Test
@@ -227,7 +228,7 @@ final class KernelExchangeTest {
   void aWayIsToldToAWorkerByNumbers() throws Exception {
     records();
     List<String> names = List.of("GEMM per layer overlap=1", "GEMM per layer");
-    String name = "GEMM per layer gemm0=" + rivals.get(0).get(1) + " gemm1=ffffffff";
+    String name = "GEMM per layer gemm0=" + choices.get(0).get(1) + " gemm1=ffffffff";
     assertThat(NetworkRunner.name(names, NetworkRunner.values(names, name))).isEqualTo(name);
     assertThat(NetworkRunner.name(names, NetworkRunner.values(names, names.getFirst())))
         .isEqualTo(names.getFirst());

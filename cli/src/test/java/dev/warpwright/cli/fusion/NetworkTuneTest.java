@@ -226,6 +226,23 @@ final class NetworkTuneTest {
         .contains("consumers=3 prefetch=1 stages=1: recorded with another source");
   }
 
+  /** One that is not among the ways of this network does not win by what is written of it. */
+  @Test
+  void aRecordOfAWayThatThereIsNotIsLeftOut() {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      database.add(
+          new TuningRecord(
+              task.key(),
+              ENVIRONMENT,
+              NetworkRecords.point("GEMM per layer overlap=1 gemm0=1f2e3d4c"),
+              HASH,
+              new Outcome.Measured(1, 0.01, 1e-4, 1500, 40),
+              Instant.now()));
+    }
+    assertThat(tune(200).text())
+        .contains("consumers=3 prefetch=1 stages=1: the fastest of " + WAYS);
+  }
+
   @Test
   void aSearchGoesOnWhereItWas() {
     tune(5);

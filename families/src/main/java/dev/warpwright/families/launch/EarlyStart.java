@@ -1,5 +1,6 @@
 package dev.warpwright.families.launch;
 
+import dev.warpwright.families.TileGrid;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -20,9 +21,6 @@ import java.util.Set;
 
 /** Lets a kernel begin before the launches before it have ended, and wait for them at once. */
 public final class EarlyStart {
-  /** Bytes of a line of L2. */
-  private static final int LINE = 128;
-
   private EarlyStart() {}
 
   /**
@@ -69,7 +67,7 @@ public final class EarlyStart {
           || !(buffer.shape().getFirst() instanceof Expr.IntImm elements)) {
         continue;
       }
-      int line = LINE / buffer.dtype().bytes();
+      int line = TileGrid.LINE / buffer.dtype().bytes();
       Expr first = Exprs.mul(thread.get().var(), line);
       long lines = Math.ceilDiv(elements.value(), line);
       if (lines <= kernel.threadsPerBlock()) {

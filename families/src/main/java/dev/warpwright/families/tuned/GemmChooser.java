@@ -65,7 +65,7 @@ public final class GemmChooser {
    */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** One of so many rivals is like one before it but for its shared memory. */
+  /** One of so many choices is like one before it but for its shared memory. */
   private static final int KINDS_TO_STAGES = 3;
 
   /** So many kernels may turn out to be wrong before that is told. */
@@ -142,7 +142,7 @@ public final class GemmChooser {
    * @param most so many of them
    * @param slower than the fastest, at most, as 1.2
    */
-  List<Point> rivals(GemmWorkload workload, int most, double slower) {
+  List<Point> choices(GemmWorkload workload, int most, double slower) {
     List<TuningRecord> fastest =
         TunedGemm.fastest(workload, where.target(), where.here(), database);
     List<Point> points =

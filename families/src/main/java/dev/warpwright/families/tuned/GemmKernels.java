@@ -187,8 +187,8 @@ public final class GemmKernels implements AutoCloseable {
    * @param most so many of them
    * @param slower than the fastest, at most, as 1.2
    */
-  public List<Point> rivals(GemmWorkload workload, int most, double slower) {
-    return chooser.rivals(workload, most, slower);
+  public List<Point> choices(GemmWorkload workload, int most, double slower) {
+    return chooser.choices(workload, most, slower);
   }
 
   private Found found(GemmWorkload workload, TunedGemm best) {

@@ -104,16 +104,16 @@ final class GemmPerLayer implements FusionRule {
    * @return for the name of each, the one with most to read first, what stands for its kernels, the
    *     fastest first
    */
-  static Map<String, List<String>> rivals(
+  static Map<String, List<String>> choices(
       FusionInput in, GemmKernels kernels, int most, double slower) {
-    Map<String, List<String>> rivals = new LinkedHashMap<>();
+    Map<String, List<String>> choices = new LinkedHashMap<>();
     List<GemmWorkload> gemms = in.gemms().stream().distinct().toList();
     List<GemmWorkload> largest =
         gemms.stream().sorted(Comparator.comparingLong(gemm -> -gemm.n() * gemm.k())).toList();
     for (GemmWorkload gemm : largest) {
-      rivals.put(
+      choices.put(
           PerLayerWay.gemm(gemms.indexOf(gemm)),
-          kernels.rivals(gemm, most, slower).stream().map(Point::digest).toList());
+          kernels.choices(gemm, most, slower).stream().map(Point::digest).toList());
     }
     NetworkFunction network = FixedRows.of(in.network(), in.rows());
     List<Attention> attentions =
@@ -122,14 +122,14 @@ final class GemmPerLayer implements FusionRule {
             .distinct()
             .toList();
     for (int i = 0; i < attentions.size(); i++) {
-      rivals.put(
+      choices.put(
           PerLayerWay.attention(i),
           AttentionCalls.ranked(attentions.get(i), in.target(), slower).stream()
               .limit(most)
               .map(AttentionCalls::digest)
               .toList());
     }
-    return rivals;
+    return choices;
   }
 
   /** One of its ways, or one with kernels of its own. */

@@ -221,7 +221,7 @@ public final class NetworkCompiler {
    * @param slower than the fastest, at most, as 1.2
    * @return for the name of each call what stands for them, the fastest first
    */
-  public static Map<String, List<String>> rivals(
+  public static Map<String, List<String>> choices(
       Graph graph,
       GpuTarget target,
       Precision precision,
@@ -229,7 +229,7 @@ public final class NetworkCompiler {
       GemmKernels products,
       int most,
       double slower) {
-    return GemmPerLayer.rivals(
+    return GemmPerLayer.choices(
         FusionInput.of(graph, target, precision, rows), products, most, slower);
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param overlapping whether launches overlap, however many rows they have
  * @param kernels what stands for the kernels of some of the network's {@linkplain
- *     NetworkCompiler#rivals calls}: in the program others may be faster than those that are
+ *     NetworkCompiler#choices calls}: in the program others may be faster than those that are
  *     fastest alone, which calls have that are not named
  */
 public record PerLayerWay(boolean overlapping, SortedMap<String, String> kernels) {
