@@ -35,8 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class TuneActionTest {
-  private static final Environment ENVIRONMENT =
-      new Environment("sm_90a", "fake", "1.0", "none", "test");
+  static final Environment ENVIRONMENT = new Environment("sm_90a", "fake", "1.0", "none", "test");
 
   @TempDir private Path folder;
 
@@ -94,7 +93,7 @@ final class TuneActionTest {
               .count();
       assertThat(tuned).isPositive();
     }
-    assertThat(threads).hasSize(2);
+    assertThat(threads).as("two searches at a time for each measurer").hasSize(4);
   }
 
   private static KernelReport verified() {

@@ -34,12 +34,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
@@ -49,6 +43,9 @@ public final class TuneAction implements Action<TuneRequest> {
   public static final long SEED = 2;
 
   private static final long SEARCH_SEED = 1;
+
+  /** So many searches at a time on one GPU, where there are more than GPUs. */
+  private static final int SHARING = 2;
 
   /** Trials beyond the limit, as long as nothing has a time, and how many of them at a time. */
   private static final int MORE_TRIALS = 96;
@@ -108,11 +105,7 @@ public final class TuneAction implements Action<TuneRequest> {
           request.together().isAsked()
               ? together(request, here, database, progress)
               : search(request.searches(), here, database, progress);
-      // Each is measured beside its baselines when no worker holds the device's memory.
-      reports =
-          found.stream()
-              .map(product -> finish(product, found.size(), request, here, database, progress))
-              .toList();
+      reports = finish(found, request, here, database, progress);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
@@ -147,7 +140,10 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  /** One after the other by the same worker processes, or as many at a time as there are GPUs. */
+  /**
+   * Two at a time on each GPU, so that the kernels of one are compiled while those of the other are
+   * timed.
+   */
   private List<JointSearch.Found> search(
       List<TuneRequest.Search> searches,
       TuningDevice here,
@@ -155,54 +151,60 @@ public final class TuneAction implements Action<TuneRequest> {
       Progress progress)
       throws InterruptedException {
     List<Measurer> measurers = workers.start(here.target(), searches.size());
-    BlockingQueue<Measurer> idle = new LinkedBlockingQueue<>(measurers);
-    ExecutorService threads = Executors.newFixedThreadPool(measurers.size());
+    List<Measurer> places = new ArrayList<>(measurers);
+    while (places.size() < Math.min(searches.size(), SHARING * measurers.size())) {
+      places.add(measurers.get(places.size() - measurers.size()));
+    }
+    SearchTime time =
+        SearchTime.begin(
+            searches.stream().mapToDouble(each -> each.options().limits().seconds()).sum()
+                / measurers.size(),
+            places.size() > measurers.size() ? SHARING : 1);
     try {
-      List<Future<List<JointSearch.Found>>> parts = new ArrayList<>();
-      for (TuneRequest.Search search : searches) {
-        parts.add(
-            threads.submit(
-                () -> {
-                  Measurer measurer = idle.take();
-                  try {
-                    return search(search, here, measurer, database, progress);
-                  } finally {
-                    idle.add(measurer);
-                  }
-                }));
-      }
-      // What one search ends with is told when the others have ended, too.
-      List<JointSearch.Found> found = new ArrayList<>();
-      List<ExecutionException> failures = new ArrayList<>();
-      for (Future<List<JointSearch.Found>> part : parts) {
-        try {
-          found.addAll(part.get());
-        } catch (ExecutionException e) {
-          failures.add(e);
-        }
-      }
-      if (!failures.isEmpty()) {
-        ExecutionException first = failures.getFirst();
-        throw first.getCause() instanceof RuntimeException cause
-            ? cause
-            : new IllegalStateException(first);
-      }
-      return found;
+      return Places.each(
+              places,
+              searches,
+              (measurer, search) ->
+                  search(
+                      search,
+                      time.of(search.options().limits()),
+                      here,
+                      measurer,
+                      database,
+                      places.size() > 1 ? named(search, progress) : progress))
+          .stream()
+          .flatMap(List::stream)
+          .toList();
     } finally {
-      threads.shutdownNow();
       measurers.forEach(Measurer::close);
     }
   }
 
+  /** Tells which search it is that stands somewhere, as several go on. */
+  private static Progress named(TuneRequest.Search search, Progress progress) {
+    String name = search.products().workloads().getFirst().key().text();
+    return new Progress() {
+      @Override
+      public void say(String line) {
+        progress.say(line);
+      }
+
+      @Override
+      public void status(String line, boolean news) {
+        progress.status(name + ": " + line, news);
+      }
+    };
+  }
+
   private static List<JointSearch.Found> search(
       TuneRequest.Search search,
+      Tuner.Limits limits,
       TuningDevice here,
       Measurer measurer,
       TuningDatabase database,
       Progress progress)
       throws InterruptedException {
     Products products = search.products();
-    Tuner.Limits limits = search.options().limits();
     List<Tuner> tuners = new ArrayList<>();
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
@@ -257,6 +259,37 @@ public final class TuneAction implements Action<TuneRequest> {
         return;
       }
     }
+  }
+
+  /**
+   * Each is measured beside its baselines when no worker holds a device's memory, one at a time on
+   * each GPU.
+   */
+  private List<Report> finish(
+      List<JointSearch.Found> found,
+      TuneRequest request,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress)
+      throws InterruptedException {
+    List<TuningDevice> devices = here.each();
+    return Places.each(
+        devices,
+        found,
+        (device, product) -> {
+          if (devices.size() == 1) {
+            return finish(product, found.size(), request, device, database, progress);
+          }
+          // What is said of a product stays together.
+          List<String> lines = new ArrayList<>();
+          try {
+            return finish(product, found.size(), request, device, database, lines::add);
+          } finally {
+            synchronized (progress) {
+              lines.forEach(progress::say);
+            }
+          }
+        });
   }
 
   /** The report of a product; of several, one without a kernel does not cost the others theirs. */
@@ -336,7 +369,7 @@ public final class TuneAction implements Action<TuneRequest> {
       TuningDevice here,
       Progress progress)
       throws CandidateFailure {
-    try (Gpu device = Gpu.require(here.target())) {
+    try (Gpu device = here.open()) {
       // A device that an earlier kernel broke is not this one's fault.
       device.context().synchronize();
       try {

@@ -12,6 +12,7 @@ import dev.warpwright.families.tuned.RejectedKernels;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.target.GpuTarget;
@@ -44,6 +45,28 @@ public record TuningDevice(
   /** Waits for all GPUs of the kind, on which several searches may measure. */
   public DeviceQueue.Turn turnOnAll(String command, Progress progress) {
     return DeviceQueue.ofUser().take(ids, command, progress);
+  }
+
+  /** The GPUs of its kind, each as the one that one kernel after the other is measured on. */
+  List<TuningDevice> each() {
+    if (ids.size() < 2) {
+      return List.of(this);
+    }
+    return ids.stream()
+        .map(
+            id ->
+                new TuningDevice(
+                    name,
+                    sms,
+                    target,
+                    environment,
+                    Stream.concat(Stream.of(id), ids.stream()).distinct().toList()))
+        .toList();
+  }
+
+  /** Opens the GPU that one kernel after the other is measured on. */
+  Gpu open() {
+    return ids.isEmpty() ? Gpu.require(target) : Gpu.require(target, ids.getFirst());
   }
 
   /** What chooses kernels for it. */

@@ -52,6 +52,24 @@ public final class Gpu implements AutoCloseable {
     throw new DeviceError("no GPU here runs " + wanted.name() + "; use --target auto or cpu");
   }
 
+  /**
+   * {@return the GPU of this name, for a target that it runs code for}
+   *
+   * @param id as {@code nvidia-smi -L} prints it: {@code GPU-} and its UUID
+   * @throws DeviceError if it is not here, or does not run such code
+   */
+  public static Gpu require(GpuTarget wanted, String id) {
+    for (CudaDevice device : CudaDriver.require().devices()) {
+      if (id.equals("GPU-" + device.uuid())
+          && GpuTarget.forCapability(device.major(), device.minor())
+              .filter(wanted::equals)
+              .isPresent()) {
+        return new Gpu(device, wanted);
+      }
+    }
+    throw new DeviceError("no " + id + " here runs " + wanted.name());
+  }
+
   /** {@return its name and target: {@code NVIDIA H200 (sm_90a)}} */
   public String name() {
     return device.name() + " (" + target.name() + ")";
