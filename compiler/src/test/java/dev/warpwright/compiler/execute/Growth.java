@@ -47,7 +47,8 @@ final class Growth {
         resident());
   }
 
-  private static long resident() {
+  /** Pages of this process, KiB; 0 where the system does not tell. */
+  static long resident() {
     try {
       return Files.readAllLines(Path.of("/proc/self/status")).stream()
           .filter(line -> line.startsWith("VmRSS:"))

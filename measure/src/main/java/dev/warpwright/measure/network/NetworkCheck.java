@@ -9,8 +9,8 @@ import java.util.stream.IntStream;
 
 /** Compares every element of a network's outputs with its reference. */
 final class NetworkCheck {
-  /** Rows that one task compares. */
-  private static final int ROWS = 2048;
+  /** So many elements one task compares, or one row of more. */
+  private static final int ELEMENTS = 1 << 16;
 
   private NetworkCheck() {}
 
@@ -53,14 +53,19 @@ final class NetworkCheck {
 
     /** Adds rows that follow each other. */
     void add(int firstRow, int rows, Elements elements) {
-      int tasks = Math.ceilDiv(rows, ROWS);
+      int height = Math.max(1, ELEMENTS / column.features());
+      int tasks = Math.ceilDiv(rows, height);
       total =
           total.plus(
               IntStream.range(0, tasks)
                   .parallel()
                   .mapToObj(
                       task ->
-                          part(firstRow, task * ROWS, Math.min(rows, (task + 1) * ROWS), elements))
+                          part(
+                              firstRow,
+                              task * height,
+                              Math.min(rows, (task + 1) * height),
+                              elements))
                   .reduce(Part.NONE, Part::plus));
     }
 

@@ -10,7 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * Inputs and outputs on a device, several sets of each: going through them moves three times the L2
@@ -35,6 +38,10 @@ final class NetworkMemory implements AutoCloseable {
   private final int[] carried;
 
   private final List<List<CudaBuffer>> sets = new ArrayList<>();
+
+  /** Of each set what its inputs that are written in place had at first, by their place. */
+  private final List<Map<Integer, CudaBuffer>> pristine = new ArrayList<>();
+
   private final List<CudaBuffer> owned = new ArrayList<>();
 
   /** A matrix that goes in or comes out. */
@@ -85,6 +92,7 @@ final class NetworkMemory implements AutoCloseable {
         for (int i = 0; i < inputs.size(); i++) {
           fill(memory.get(i), inputs.get(i), encoded(i), set);
         }
+        pristine.add(copies(memory, context));
         poison(set);
       }
       stream.synchronize();
@@ -92,6 +100,19 @@ final class NetworkMemory implements AutoCloseable {
       close();
       throw e;
     }
+  }
+
+  private Map<Integer, CudaBuffer> copies(List<CudaBuffer> memory, CudaContext context) {
+    Map<Integer, CudaBuffer> copies = new HashMap<>();
+    for (int same : carried) {
+      if (same >= 0) {
+        CudaBuffer copy = context.allocate(memory.get(same).bytes());
+        owned.add(copy);
+        copy.copyFrom(memory.get(same), copy.bytes(), stream);
+        copies.put(same, copy);
+      }
+    }
+    return copies;
   }
 
   private List<Column> all() {
@@ -162,7 +183,8 @@ final class NetworkMemory implements AutoCloseable {
       if (same < 0) {
         output(set, i).poison(POISON, stream);
       } else {
-        fill(output(set, i), inputs.get(same), encoded(same), set);
+        CudaBuffer copy = Objects.requireNonNull(pristine.get(set).get(same));
+        output(set, i).copyFrom(copy, copy.bytes(), stream);
       }
     }
   }
