@@ -2,17 +2,21 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.tune.measure.Measurer;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
  * Finds the kernels with which a network that has a GEMM for each layer is fastest as a whole. The
  * kernel that is fastest alone need not be it: in a program it shares L2 with what is before it,
  * and its SMs with the launch that begins when it ends. So, GEMM by GEMM, the fastest of other
- * kinds take its place, and the best program of them goes on, until no exchange makes it faster.
+ * kinds take its place, and the best program of them goes on, until no exchange makes it faster,
+ * nor one of two kernels at once.
  */
 final class KernelExchange {
   /** So many kernels of a call, and how much slower than its fastest they may be alone. */
@@ -24,6 +28,9 @@ final class KernelExchange {
   private static final double HOPELESS = 1.1;
 
   private static final int MOST_SWEEPS = 3;
+
+  /** So many kernels of a call, nearly the best by themselves, are tried with others' such. */
+  private static final int NEAR = 3;
 
   private final NetworkTuning tuning;
   private final Map<String, List<String>> choices;
@@ -85,17 +92,54 @@ final class KernelExchange {
     measure(List.of(best));
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
-      for (Map.Entry<String, List<String>> call : choices.entrySet()) {
-        PerLayerWay way = best;
-        best =
-            fastest(
-                way,
-                call.getValue().stream().map(digest -> way.with(call.getKey(), digest)).toList());
+      for (String call : choices.keySet()) {
+        best = fastest(best, each(best, call));
+      }
+      if (best.equals(before)) {
+        best = pairs(best);
       }
       if (best.equals(before)) {
         return;
       }
     }
+  }
+
+  /** A way with each of the kernels for a call. */
+  private List<PerLayerWay> each(PerLayerWay way, String call) {
+    return choices.getOrDefault(call, List.of()).stream()
+        .map(digest -> way.with(call, digest))
+        .toList();
+  }
+
+  /**
+   * Exchanges two kernels at once: where no exchange of one helps, two that stand beside each other
+   * may. Each call comes with the kernels that were nearly the best in its place.
+   */
+  private PerLayerWay pairs(PerLayerWay start) throws InterruptedException {
+    PerLayerWay best = start;
+    List<String> calls = List.copyOf(choices.keySet());
+    for (int i = 0; i < calls.size(); i++) {
+      for (int j = i + 1; j < calls.size(); j++) {
+        List<PerLayerWay> both = new ArrayList<>();
+        for (PerLayerWay one : near(best, calls.get(i))) {
+          for (PerLayerWay other : near(best, calls.get(j))) {
+            String digest = Objects.requireNonNull(other.kernels().get(calls.get(j)));
+            both.add(one.with(calls.get(j), digest));
+          }
+        }
+        best = fastest(best, both);
+      }
+    }
+    return best;
+  }
+
+  /** A way with other kernels for a call, those that made it least slow. */
+  private List<PerLayerWay> near(PerLayerWay way, String call) {
+    return each(way, call).stream()
+        .filter(other -> !other.equals(way) && tuning.isKnown(other.name()))
+        .sorted(Comparator.comparingDouble(other -> tuning.micros(other.name())))
+        .limit(NEAR)
+        .toList();
   }
 
   /** The fastest of a way and others. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
 import java.io.IOException;
@@ -50,6 +52,32 @@ final class TuneCommandTest {
       assertThat(requests.getFirst().searches().getFirst().options().free())
           .isEqualTo(space.equals("free"));
     }
+  }
+
+  @Test
+  void networksGetWhatTheirGemmsLeaveOfTheTime() {
+    NetworkTask task =
+        NetworkTask.of(
+            "mlp", new KeyValues(List.of("widths=512,512,512", "rows=16", "dtype=f16")), null);
+    List<NetworkTuneRequest.Search> layers =
+        List.of(
+            new NetworkTuneRequest.Search(task, 9, 25), new NetworkTuneRequest.Search(task, 9, 75));
+    TuneRequest.Together each = new TuneRequest.Together(0, 0);
+    assertThat(TuneCommand.shared(layers, each, 300))
+        .as("300 s were theirs")
+        .extracting(NetworkTuneRequest.Search::seconds)
+        .containsExactly(25.0, 75.0);
+    assertThat(TuneCommand.shared(layers, each, 100))
+        .extracting(NetworkTuneRequest.Search::seconds)
+        .containsExactly(125.0, 175.0);
+    TuneRequest.Together all = new TuneRequest.Together(80, 0);
+    assertThat(TuneCommand.shared(layers, all, 20))
+        .as("20 s of 80 are for networks, and 40 were left")
+        .extracting(NetworkTuneRequest.Search::seconds)
+        .containsExactly(30.0, 30.0);
+    assertThat(TuneCommand.shared(layers, all, 90))
+        .extracting(NetworkTuneRequest.Search::seconds)
+        .containsExactly(10.0, 10.0);
   }
 
   /** What the job in the background does with the same arguments. */
@@ -118,7 +146,9 @@ final class TuneCommandTest {
           .hasSize(products);
       assertThat(requests.getFirst().searches().getFirst().options().limits().seconds())
           .isEqualTo(450);
-      assertThat(whole.getFirst().searches().getFirst().seconds()).isEqualTo(150);
+      assertThat(whole.getFirst().searches().getFirst().seconds())
+          .as("150 are the network's, and its GEMMs have taken next to nothing of theirs")
+          .isBetween(500.0, 600.0);
     }
   }
 

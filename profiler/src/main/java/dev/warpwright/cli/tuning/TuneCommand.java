@@ -58,7 +58,8 @@ import picocli.CommandLine.Parameters;
           + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
           + " tf32, f32; seed: of its random weights and inputs (1). Of a model's file: rows (65536),"
           + " dtype (the file's), seed (1). Of all of these: t, seconds (300). Of one that is too wide for one kernel each GEMM is"
-          + " tuned, and then, in the last quarter of the time, which of their kernels are fastest together.",
+          + " tuned, and then, in what that leaves of the time, a quarter at least, which of their kernels are"
+          + " fastest together.",
       "",
       "Of attention: B, entries (1); HQ, HKV, heads (HKV: as many as HQ); D, of a head; T, tokens"
           + " (1); S, keys; causal (0), page (0: contiguous), dtype (bf16); t (24). rows, keys, splits, threads, stages: the only values to try, as"
@@ -219,27 +220,41 @@ public final class TuneCommand extends Command {
     if (!whole.isEmpty()) {
       reports.add(networks.perform(new NetworkTuneRequest(whole, records, ROUNDS), progress));
     }
+    long start = System.nanoTime();
     if (!searches.isEmpty()) {
       reports.add(action.perform(request, progress));
     }
     // With the kernels that were found for their GEMMs.
     if (!layers.isEmpty()) {
+      double taken = (System.nanoTime() - start) * 1e-9;
       reports.add(
           networks.perform(
-              new NetworkTuneRequest(shared(layers, together), records, ROUNDS), progress));
+              new NetworkTuneRequest(shared(layers, together, taken), records, ROUNDS), progress));
     }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
-  /** With the rest of the time that all tasks have together, if they have. */
-  private static List<NetworkTuneRequest.Search> shared(
-      List<NetworkTuneRequest.Search> layers, TuneRequest.Together together) {
-    double each = together.part(1 - OF_GEMMS).seconds() / layers.size();
-    return each == 0
-        ? layers
-        : layers.stream()
-            .map(layer -> new NetworkTuneRequest.Search(layer.task(), layer.trials(), each))
-            .toList();
+  /**
+   * With their part of the time that all tasks have together, if they have, and what their GEMMs
+   * have left of theirs.
+   *
+   * @param taken seconds for GEMMs
+   */
+  static List<NetworkTuneRequest.Search> shared(
+      List<NetworkTuneRequest.Search> layers, TuneRequest.Together together, double taken) {
+    double own =
+        together.seconds() > 0
+            ? together.seconds() * (1 - OF_GEMMS)
+            : layers.stream().mapToDouble(NetworkTuneRequest.Search::seconds).sum();
+    double left = Math.max(0, own * OF_GEMMS / (1 - OF_GEMMS) - taken) / layers.size();
+    return layers.stream()
+        .map(
+            layer ->
+                new NetworkTuneRequest.Search(
+                    layer.task(),
+                    layer.trials(),
+                    left + (together.seconds() > 0 ? own / layers.size() : layer.seconds())))
+        .toList();
   }
 
   /** What the options say of one's own function. */
