@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.Tuner;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BrokenBarrierException;
@@ -59,18 +58,6 @@ final class PlacesTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("planted");
     assertThat(done).containsExactlyInAnyOrder(2, 3);
-  }
-
-  @Test
-  void searchesThatShareGetMoreTimeButNotMoreThanAllHave() {
-    Tuner.Limits alone = new Tuner.Limits(6, 1000);
-    assertThat(SearchTime.begin(4000, 2).of(alone).seconds()).isEqualTo(2000);
-    assertThat(SearchTime.begin(4000, 1).of(alone).seconds()).isEqualTo(1000);
-    assertThat(SearchTime.begin(1500, 2).of(alone).seconds()).isBetween(1400.0, 1500.0);
-    assertThat(SearchTime.begin(0, 2).of(alone).seconds())
-        .as("never less than was asked for")
-        .isEqualTo(1000);
-    assertThat(SearchTime.begin(4000, 2).of(alone).trials()).isEqualTo(6);
   }
 
   @Test

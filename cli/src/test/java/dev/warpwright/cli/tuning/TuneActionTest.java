@@ -93,7 +93,7 @@ final class TuneActionTest {
               .count();
       assertThat(tuned).isPositive();
     }
-    assertThat(threads).as("two searches at a time for each measurer").hasSize(4);
+    assertThat(threads).hasSize(2);
   }
 
   private static KernelReport verified() {

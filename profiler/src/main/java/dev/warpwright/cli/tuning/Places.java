@@ -22,7 +22,7 @@ final class Places {
   /**
    * Does all pieces, the first ones first.
    *
-   * @param places at which it is done; one that comes twice is used by two threads
+   * @param places at which it is done
    * @return what came of each piece, in the order of the work
    * @throws InterruptedException if the thread is interrupted; pieces under way are interrupted,
    *     too

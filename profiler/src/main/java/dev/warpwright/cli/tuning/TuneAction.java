@@ -44,9 +44,6 @@ public final class TuneAction implements Action<TuneRequest> {
 
   private static final long SEARCH_SEED = 1;
 
-  /** So many searches at a time on one GPU, where there are more than GPUs. */
-  private static final int SHARING = 2;
-
   /** Trials beyond the limit, as long as nothing has a time, and how many of them at a time. */
   private static final int MORE_TRIALS = 96;
 
@@ -140,10 +137,7 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  /**
-   * Two at a time on each GPU, so that the kernels of one are compiled while those of the other are
-   * timed.
-   */
+  /** One after the other by the same worker processes, or as many at a time as there are GPUs. */
   private List<JointSearch.Found> search(
       List<TuneRequest.Search> searches,
       TuningDevice here,
@@ -151,27 +145,17 @@ public final class TuneAction implements Action<TuneRequest> {
       Progress progress)
       throws InterruptedException {
     List<Measurer> measurers = workers.start(here.target(), searches.size());
-    List<Measurer> places = new ArrayList<>(measurers);
-    while (places.size() < Math.min(searches.size(), SHARING * measurers.size())) {
-      places.add(measurers.get(places.size() - measurers.size()));
-    }
-    SearchTime time =
-        SearchTime.begin(
-            searches.stream().mapToDouble(each -> each.options().limits().seconds()).sum()
-                / measurers.size(),
-            places.size() > measurers.size() ? SHARING : 1);
     try {
       return Places.each(
-              places,
+              measurers,
               searches,
               (measurer, search) ->
                   search(
                       search,
-                      time.of(search.options().limits()),
                       here,
                       measurer,
                       database,
-                      places.size() > 1 ? named(search, progress) : progress))
+                      measurers.size() > 1 ? named(search, progress) : progress))
           .stream()
           .flatMap(List::stream)
           .toList();
@@ -198,13 +182,13 @@ public final class TuneAction implements Action<TuneRequest> {
 
   private static List<JointSearch.Found> search(
       TuneRequest.Search search,
-      Tuner.Limits limits,
       TuningDevice here,
       Measurer measurer,
       TuningDatabase database,
       Progress progress)
       throws InterruptedException {
     Products products = search.products();
+    Tuner.Limits limits = search.options().limits();
     List<Tuner> tuners = new ArrayList<>();
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
