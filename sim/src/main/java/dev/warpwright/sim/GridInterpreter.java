@@ -58,9 +58,10 @@ import org.jspecify.annotations.Nullable;
  * Executes a grid kernel: warps of 32 lanes in lockstep, with masks where they diverge; warps take
  * turns where they wait. Results are bit-exact but for the sums of tensor cores. Always checked:
  * bounds, alignment of vectors and tiles, reads of shared and local memory that was never written,
- * whole warps at warp-wide intrinsics, barriers of all kinds, deadlock. Copies and products that
- * work beside the threads happen as late as allowed. Races are conflicting accesses of different
- * warps, or of a warp and a copy or product, of which neither is known to be over before the other.
+ * whole warps at warp-wide intrinsics, barriers of all kinds, blocks that may end before others are
+ * done with their shared memory, deadlock. Copies and products that work beside the threads happen
+ * as late as allowed. Races are conflicting accesses of different warps, or of a warp and a copy or
+ * product, of which neither is known to be over before the other.
  *
  * <p>The blocks of a cluster are in residence together. A kernel whose blocks wait for each other
  * needs as many resident blocks ({@link GridOptions#withBlocks}) as it expects of the GPU.

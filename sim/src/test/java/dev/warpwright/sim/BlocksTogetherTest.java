@@ -44,17 +44,14 @@ class BlocksTogetherTest {
     assertThat(check(early)).isEmpty();
     expect(
         check(KernelTexts.replaced(early, "mbarrier.wait(&b[0], 0)", "")),
-        Finding.Kind.INTRINSIC,
-        "block (0, 0, 0) of the cluster has ended");
+        Finding.Kind.BARRIER,
+        "block (0, 0, 0) has ended before this arrival");
     String oneWay =
         KernelTexts.replaced(
             early,
             "mbarrier.arrive.cluster(&b[0], 1 - rank)\n    mbarrier.wait(&b[0], 0)",
             "if rank == 0 {\n mbarrier.arrive.cluster(&b[0], 1)\n }");
-    expect(
-        check(oneWay),
-        Finding.Kind.BARRIER,
-        "may end before an arrival by warp 0 of block (0, 0, 0)");
+    expect(check(oneWay), Finding.Kind.BARRIER, "block (1, 0, 0) may end before this arrival");
     expect(
         check(KernelTexts.replaced(CLUSTER, "1 - rank)", "2)")),
         Finding.Kind.INTRINSIC,
@@ -137,7 +134,7 @@ class BlocksTogetherTest {
     String early =
         KernelTexts.replaced(
             EXCHANGE, sync + "  out[bx * 32 + tid] = out[bx * 32 + tid] + given[tid]\n", "");
-    expect(check(early), Finding.Kind.INTRINSIC, "of the cluster has ended");
+    expect(check(early), Finding.Kind.BARRIER, "block (0, 0, 0) has ended before this access");
     expect(
         check(KernelTexts.replaced(EXCHANGE, "&mine[tid], 1 - rank)", "&mine[tid], 2)")),
         Finding.Kind.INTRINSIC,

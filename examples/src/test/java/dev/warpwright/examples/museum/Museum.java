@@ -1,5 +1,6 @@
 package dev.warpwright.examples.museum;
 
+import static dev.warpwright.sim.api.Finding.Kind.BARRIER;
 import static dev.warpwright.sim.api.Finding.Kind.DEADLOCK;
 import static dev.warpwright.sim.api.Finding.Kind.RACE;
 import static dev.warpwright.sim.api.Finding.Kind.UNINITIALISED;
@@ -355,6 +356,78 @@ public final class Museum {
           "if ticket == 3 {",
           Set.of(DEADLOCK));
 
+  /**
+   * One block of a cluster has a value, the others read it from its shared memory, and all leave.
+   * Nothing keeps that block until the others have read: its memory may be gone.
+   */
+  static final Exhibit READ_FROM_WHO_HAS_LEFT =
+      new Exhibit(
+          "reads from a block of the cluster that may have ended",
+          "triton-lang/triton#11730",
+          """
+          kernel old(counters: u32[1], y: f32[256]) grid(bx = 4) block(tid = 64)
+              [arch = "sm_90a", cluster = 4] {
+            alloc before: f32[1] shared
+            let rank: i32 = cluster.rank()
+            if rank == 0 && tid == 0 {
+              before[0] = f32(atomic.add.acq_rel.u32(&counters[0], 1u32))
+            }
+            cluster.sync()
+            y[bx * 64 + tid] = cluster.load.f32(&before[0], 0)
+            cluster.sync()
+          }
+          """,
+          "0)\n  cluster.sync()\n",
+          "0)\n",
+          Set.of(BARRIER));
+
+  /**
+   * Blocks of a cluster fill a tile for both of them, and say to each other when they have read it.
+   * Nobody waits for the last of these arrivals, and no barrier stands at the end: who is arrived
+   * at may have left.
+   */
+  static final Exhibit ARRIVAL_AT_WHO_HAS_LEFT =
+      new Exhibit(
+          "arrives at a block of the cluster that may have ended",
+          "facebookexperimental/triton#1105",
+          """
+          kernel shared_tiles(X: f32[32, 8], y: f32[2, 4, 64]) grid(bx = 2) block(tid = 96)
+              [arch = "sm_90a", cluster = 2] {
+            alloc tile: f32[8, 8] shared layout (8:8),(8:1) align 128
+            alloc full: mbarrier[1] shared
+            alloc empty: mbarrier[1] shared
+            let rank: i32 = cluster.rank()
+            if tid == 0 {
+              mbarrier.init(&full[0], 1)
+              mbarrier.init(&empty[0], 4)
+              fence.mbarrier_init()
+            }
+            cluster.sync.relaxed()
+            if tid >= 64 {
+              if tid == 64 {
+                for t in 4 {
+                  mbarrier.wait(&empty[0], (t + 1) % 2)
+                  mbarrier.arrive.expect_tx(&full[0], 256)
+                  bulk.load.2d.multicast(&tile[rank * 4, 0], &X[t * 8 + rank * 4, 0], &full[0], 4, 8, 3)
+                }
+              }
+            } else {
+              for t in 4 {
+                mbarrier.wait(&full[0], t % 2)
+                y[bx, t, tid] = tile[tid / 8, tid % 8]
+                bar.sync(1 + tid / 32, 32)
+                if tid % 32 < 2 {
+                  mbarrier.arrive.cluster(&empty[0], tid % 32)
+                }
+              }
+            }
+            cluster.sync()
+          }
+          """,
+          "  cluster.sync()\n",
+          "",
+          Set.of(BARRIER));
+
   /** All of them. */
   public static final List<Exhibit> EXHIBITS =
       List.of(
@@ -367,5 +440,7 @@ public final class Museum {
           SLOT_NOT_GIVEN_BACK,
           BYTES_WITHOUT_AN_ARRIVAL,
           FIRST_FILL_WAITS,
-          SCHEDULER_COMES_LAST);
+          SCHEDULER_COMES_LAST,
+          READ_FROM_WHO_HAS_LEFT,
+          ARRIVAL_AT_WHO_HAS_LEFT);
 }

@@ -31,7 +31,10 @@ public record Finding(
     UNINITIALISED("read of an element that was never written"),
     /** Two accesses to one element, one of them a write, that nothing orders. */
     RACE("data race"),
-    /** A barrier that some threads miss, or reach twice. */
+    /**
+     * A barrier that some threads miss, or reach twice; or that is missing, or relaxed, where a
+     * block may end before something that still uses its shared memory.
+     */
     BARRIER("misuse of a barrier"),
     /** Threads that wait for what no thread will do. */
     DEADLOCK("deadlock"),

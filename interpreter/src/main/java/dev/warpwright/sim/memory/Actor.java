@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
- * the asynchronous units see. Six agents: its accesses, those that are fenced for units that read
- * shared and global memory, what it does in other blocks, its reads, and the barriers that it has
- * published. Reads are apart because where it is only known that they are over, a write may follow.
+ * the asynchronous units see. Five agents: its accesses, those that are fenced for units that read
+ * shared and global memory, its reads, and the barriers that it has published. Reads are apart
+ * because where it is only known that they are over, a write may follow.
  */
 public final class Actor {
   /** Kinds of memory whose ordinary writes need a fence before an asynchronous unit reads them. */
@@ -15,9 +15,8 @@ public final class Actor {
     GLOBAL
   }
 
-  private static final int REMOTE = 3;
-  private static final int READS = 4;
-  private static final int BARRIERS = 5;
+  private static final int READS = 3;
+  private static final int BARRIERS = 4;
 
   final Agents agents;
   public final BlockPlace block;
@@ -34,7 +33,6 @@ public final class Actor {
   private final int agent;
   private final int[] unfenced = new int[Fence.values().length];
   private int tick;
-  private int remote;
   private int published;
   private long epoch;
   private long readEpoch;
@@ -47,7 +45,6 @@ public final class Actor {
     this.agent = agents.addWarp(block, name);
     agents.addAspect(block, name + " (fenced)");
     agents.addAspect(block, name + " (fenced for global memory)");
-    agents.addAspect(block, "an arrival by " + name);
     agents.addAspect(block, name);
     agents.addAspect(block, "a barrier made by " + name);
     meetLanes();
@@ -185,12 +182,6 @@ public final class Actor {
         to.join(own);
       }
     }
-  }
-
-  /** Something done in another block, which must not have ended by then. */
-  public void reaches(BlockPlace other) {
-    clock.learn(agent + REMOTE, ++remote);
-    other.outstanding.learn(agent + REMOTE, remote);
   }
 
   /** The epoch in which a lane publishes the barriers that the block's threads have made. */

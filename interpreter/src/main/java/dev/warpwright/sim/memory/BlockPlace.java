@@ -4,7 +4,7 @@ import java.util.List;
 
 /** A block as those see it who access its memory: its warps, and what is under way there. */
 public abstract class BlockPlace {
-  /** What others still do in its shared memory, for all they know, as agents' ticks. */
+  /** What its copies and products still do in its shared memory, as agents' ticks. */
   public final Clock outstanding = new Clock();
 
   /** Number of its cluster in the grid. */

@@ -51,6 +51,15 @@ public final class Clock {
     return known != null && tick <= known[lane];
   }
 
+  /**
+   * Whether an epoch of one of the agents is known to have happened.
+   *
+   * @param lane whose doing it was, or {@link Shadow#WHOLE_WARP} if it is of no single lane
+   */
+  public boolean knows(long epoch, byte lane) {
+    return knows(Agents.agent(epoch), Agents.tick(epoch), lane);
+  }
+
   /** Learns that the agent has come to this tick. */
   public void learn(int agent, int tick) {
     if (agent >= ticks.length) {

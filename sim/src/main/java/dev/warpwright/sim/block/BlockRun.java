@@ -44,6 +44,9 @@ public final class BlockRun extends BlockPlace {
   private @Nullable RegisterPool registers;
   private boolean ended;
 
+  /** What threads of other blocks have accessed in its memory: of each thread the last access. */
+  private final Map<Frame, RemoteAccess> remote = new LinkedHashMap<>(0);
+
   public BlockRun(Context context, ClusterRun in, int rank, Index3 index, int bufferSlots) {
     this.context = context;
     this.in = in;
@@ -103,6 +106,21 @@ public final class BlockRun extends BlockPlace {
   /** Whether the block has ended, after which its shared memory is gone. */
   public boolean ended() {
     return ended;
+  }
+
+  /**
+   * A thread of another block of the cluster accesses the block's memory. Who knows of the last
+   * access of a thread knows of all before it.
+   *
+   * @param target the buffer, for messages
+   * @throws SimulationError if the block has ended
+   */
+  public void accessedBy(Frame f, Actor actor, String target, Stmt where) {
+    RemoteAccess access = RemoteAccess.ofThread(RemoteAccess.What.ELEMENT, f, actor, target, where);
+    if (ended) {
+      throw access.unordered(context, this);
+    }
+    remote.put(f, access);
   }
 
   /** The pool of registers, null if the kernel does not fix how many there are at entry. */
@@ -197,6 +215,20 @@ public final class BlockRun extends BlockPlace {
     return "'" + context.source().excerpt(barrier) + "'";
   }
 
+  /** Checks that what other blocks do here happens before the end, at which this is known. */
+  private void requireAlone(Clock known) {
+    for (RemoteAccess access : remote.values()) {
+      if (!access.isKnownTo(known)) {
+        throw access.unordered(context, this);
+      }
+    }
+    for (MBarrier[] of : barriers) {
+      for (int i = 0; of != null && i < of.length; i++) {
+        of[i].requireOver(known);
+      }
+    }
+  }
+
   /**
    * Ends the block, whose warps have all ended.
    *
@@ -204,7 +236,6 @@ public final class BlockRun extends BlockPlace {
    * @throws SimulationError if something may still use its shared memory or registers
    */
   void end(Stmt last) {
-    ended = true;
     Clock known = new Clock();
     for (Warp w : warps) {
       w.actor.tell(known);
@@ -223,6 +254,9 @@ public final class BlockRun extends BlockPlace {
               + " ends without griddepcontrol.wait: whoever waits for this launch would not have"
               + " waited for those before it");
     }
+    if (in.blocks.size() > 1) {
+      requireAlone(known);
+    }
     int behind = known.firstBehind(outstanding);
     if (behind >= 0) {
       throw context.fault(
@@ -236,6 +270,7 @@ public final class BlockRun extends BlockPlace {
               + agents().name(behind, this)
               + " is over, which still uses its shared memory or registers");
     }
+    ended = true;
   }
 
   /** The barrier at an element of a buffer of barriers. */

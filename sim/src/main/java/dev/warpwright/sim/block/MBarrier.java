@@ -8,6 +8,8 @@ import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.memory.Actor;
 import dev.warpwright.sim.memory.Clock;
 import dev.warpwright.sim.memory.Shadow;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A barrier object in shared memory. A phase ends when all arrivals and all bytes of it are in. Its
@@ -40,6 +42,12 @@ public final class MBarrier {
 
   /** Greatest number of ended phases that some wait has seen. */
   private int seen;
+
+  /** What other blocks have done here in the last phase in which any did something. */
+  private final List<RemoteAccess> remote = new ArrayList<>(0);
+
+  /** That phase. Who knows its end knows the end of all before it. */
+  private int remotePhase;
 
   public MBarrier(Context context, BlockRun block, String name) {
     this.context = context;
@@ -92,8 +100,11 @@ public final class MBarrier {
    * @param more bytes that copies will deliver in this phase
    */
   public void arrive(Frame f, Actor actor, long more, Stmt where) {
-    boolean remote = actor.block != block;
-    requireMade(f, actor, where, remote);
+    boolean fromElsewhere = actor.block != block;
+    requireMade(f, actor, where, fromElsewhere);
+    if (fromElsewhere) {
+      reached(RemoteAccess.ofThread(RemoteAccess.What.ARRIVAL, f, actor, name, where));
+    }
     if (seen < phase) {
       throw misuse(
           f, where, "arrives again though no one has waited for the end of phase " + (phase - 1));
@@ -101,8 +112,7 @@ public final class MBarrier {
     if (pending == 0) {
       throw misuse(f, where, "more than " + expected + " arrivals in phase " + phase);
     }
-    if (remote) {
-      actor.reaches(block);
+    if (fromElsewhere) {
       actor.releaseWaitedFor(f.warpLane, arrived);
     } else {
       actor.release(f.warpLane, arrived);
@@ -118,6 +128,46 @@ public final class MBarrier {
   /** Number of the phase that is not over yet. */
   public int phase() {
     return phase;
+  }
+
+  /**
+   * A copy that another block has started, whose bytes belong to the phase under way.
+   *
+   * @param epoch at whose end they have arrived
+   * @throws SimulationError if the barrier's block has ended
+   */
+  public void copiedTo(Frame f, long epoch, Stmt where) {
+    reached(new RemoteAccess(RemoteAccess.What.COPY, f, epoch, Shadow.WHOLE_WARP, name, where));
+  }
+
+  /** Something from another block, which belongs to the phase under way. */
+  private void reached(RemoteAccess access) {
+    if (block.ended()) {
+      throw access.unordered(context, block);
+    }
+    if (remotePhase != phase) {
+      remotePhase = phase;
+      remote.clear();
+    }
+    remote.add(access);
+  }
+
+  /**
+   * Checks at the end of the barrier's block that all is over what others have done here: someone
+   * has waited for the phase, or has learned of it otherwise.
+   *
+   * @param known to the block's threads
+   * @throws SimulationError if something may not be over
+   */
+  void requireOver(Clock known) {
+    if (remote.isEmpty() || seen > remotePhase) {
+      return;
+    }
+    for (RemoteAccess access : remote) {
+      if (!access.isKnownTo(known)) {
+        throw access.unordered(context, block);
+      }
+    }
   }
 
   /** Bytes of a copy that was started in a phase. */

@@ -72,9 +72,6 @@ final class ClusterMemory {
         throw misuse(exprs, f, "the cluster has no block " + number + ", only " + blocks.size());
       }
       BlockRun block = blocks.get((int) number);
-      if (block.ended()) {
-        throw misuse(exprs, f, "block " + block + " of the cluster has ended");
-      }
       if (block != actor.block && !actor.knowsStart(f.warpLane, block)) {
         throw misuse(
             exprs, f, "no cluster barrier between the start of block " + block + " and this");
@@ -85,7 +82,9 @@ final class ClusterMemory {
             .fault(
                 Finding.Kind.OUT_OF_BOUNDS, exprs.where(), f, buffer.name() + " of " + block, "");
       }
-      actor.reaches(block);
+      if (block != actor.block) {
+        block.accessedBy(f, actor, buffer.name(), exprs.where());
+      }
       return new Place(block, Objects.requireNonNull(block.shadows[slot]), (int) offset.eval(f));
     };
   }

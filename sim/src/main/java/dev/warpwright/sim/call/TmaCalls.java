@@ -86,7 +86,11 @@ final class TmaCalls {
     barrier.requireMade(f, w.actor, site.where(), true);
     int phase = barrier.phase();
     long epoch = w.actor.epoch(barrier.agent, phase + 1);
-    block.outstanding.learn(barrier.agent, phase + 1);
+    if (block == w.block) {
+      block.outstanding.learn(barrier.agent, phase + 1);
+    } else {
+      barrier.copiedTo(f, epoch, site.where());
+    }
     source.beginRead(w.actor, epoch);
     Shadow shadow = block.shadows[target.slot()];
     if (shadow != null) {

@@ -121,8 +121,9 @@ public final class HopperIntrinsics {
   /**
    * The same, but it orders no accesses to memory. Behind it the other blocks have started,
    * barriers that {@link #FENCE_MBARRIER_INIT} published are made, and what threads had waited for
-   * is done. An ordinary barrier of a cluster is a full memory barrier, too, which takes as long as
-   * the rest.
+   * is done. Arrivals and accesses elsewhere in the cluster may still be under way, so no block may
+   * end behind it whose memory they reach. An ordinary barrier of a cluster is a full memory
+   * barrier, too, which takes as long as the rest.
    */
   public static final TargetIntrinsic CLUSTER_SYNC_RELAXED =
       add(

@@ -23,6 +23,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -79,6 +80,11 @@ final class BarrierMutations {
                       : List.of(),
               BARRIER,
               INTRINSIC),
+          new Mutation(
+              "last cluster barrier relaxed",
+              EnumSet.of(BARRIER),
+              false,
+              BarrierMutations::relaxedParting),
           Mutation.undefined(
               "barrier object waited for no more",
               without(WAIT),
@@ -226,6 +232,27 @@ final class BarrierMutations {
               argument("setmaxnreg.inc", 0, plus(8)),
               DEADLOCK,
               INTRINSIC));
+
+  /**
+   * The barrier behind which blocks of a cluster part orders their last arrivals no more; where
+   * there are none it need not.
+   */
+  private static Function<Stmt, List<Stmt>> relaxedParting(Kernel kernel) {
+    List<Stmt> barriers = new ArrayList<>();
+    boolean[] arrivals = {false};
+    Walk.statements(
+        kernel.body(),
+        s -> {
+          arrivals[0] |= isCall(s, "mbarrier.arrive.cluster");
+          if (isCall(s, "cluster.sync")) {
+            barriers.add(s);
+          }
+        });
+    return s ->
+        arrivals[0] && !barriers.isEmpty() && s == barriers.getLast()
+            ? List.of(Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC_RELAXED))
+            : List.of();
+  }
 
   /** A variable in registers that is turned round where something holds. */
   private static List<Stmt> keptParity(Stmt s) {
