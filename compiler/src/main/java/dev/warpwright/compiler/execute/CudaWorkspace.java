@@ -5,10 +5,12 @@ import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaEvent;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.cuda.Dim3;
+import dev.warpwright.runtime.cuda.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -42,6 +44,7 @@ final class CudaWorkspace implements Workspace {
   private final CudaStream stream;
   private final List<Buffer> inputs;
   private final List<Buffer> outputs;
+  private final NearMemory near;
   private final Map<Buffer, CudaBuffer> buffers = new HashMap<>();
   private final Map<Key, CudaLaunches> prepared = new LinkedHashMap<>(2 * KEPT, 0.75f, true);
 
@@ -56,6 +59,7 @@ final class CudaWorkspace implements Workspace {
     this.stream = stream;
     this.inputs = executable.compiled().network().inputs();
     this.outputs = executable.compiled().network().outputs();
+    this.near = new NearMemory(executable.compiled().program());
   }
 
   CudaStream stream() {
@@ -104,6 +108,17 @@ final class CudaWorkspace implements Workspace {
       give(outputs.get(i), memory.get(inputs.size() + i), out[i], rows);
     }
     stream.synchronize();
+    for (int i = 0; i < outputs.size(); i++) {
+      PinnedBuffer here = near.of(outputs.get(i));
+      if (here != null && !(out[i] instanceof DeviceBuffer)) {
+        move(here.segment(), outputs.get(i).dtype(), out[i], rows * outputs.get(i).extent(1));
+      }
+    }
+  }
+
+  /** Takes results that are in the host's memory. */
+  private static void move(MemorySegment from, DType type, TensorBuffer to, long elements) {
+    Elements.move(from, type, Elements.segment(to), to.type(), elements);
   }
 
   /** Makes buffers large enough; launches on one that was too small are prepared again. */
@@ -117,9 +132,15 @@ final class CudaWorkspace implements Workspace {
       if (old == null || old.bytes() < bytes) {
         if (old != null) {
           forget();
+          near.remove(buffer);
           old.close();
         }
-        buffers.put(buffer, executable.context().allocate(bytes));
+        boolean column = inputs.contains(buffer) || outputs.contains(buffer);
+        buffers.put(
+            buffer,
+            column && near.suits(bytes, scalars)
+                ? near.put(buffer, executable.context().allocatePinned(bytes))
+                : executable.context().allocate(bytes));
       }
     }
   }
@@ -161,10 +182,20 @@ final class CudaWorkspace implements Workspace {
       return direct;
     }
     CudaBuffer own = own(buffer);
+    PinnedBuffer here = near.of(buffer);
     long elements = rows * buffer.extent(1);
     if (tensor instanceof DeviceBuffer device) {
       checkType(buffer, device);
-      own.copyFrom(memory(device), elements * buffer.dtype().bytes(), stream);
+      long bytes = elements * buffer.dtype().bytes();
+      if (here != null) {
+        memory(device).copyTo(here, bytes, stream);
+      } else {
+        own.copyFrom(memory(device), bytes, stream);
+      }
+    } else if (here != null) {
+      // Nothing reads it now: each run waits for its kernel.
+      Elements.move(
+          Elements.segment(tensor), tensor.type(), here.segment(), buffer.dtype(), elements);
     } else {
       MemorySegment source = Elements.segment(tensor).asSlice(0, elements * tensor.type().bytes());
       if (tensor.type() != buffer.dtype()) {
@@ -180,12 +211,19 @@ final class CudaWorkspace implements Workspace {
   private void give(Buffer buffer, CudaBuffer result, TensorBuffer tensor, int rows) {
     long elements = rows * buffer.extent(1);
     long bytes = elements * buffer.dtype().bytes();
+    PinnedBuffer here = near.of(buffer);
     if (tensor instanceof DeviceBuffer device) {
       CudaBuffer target = memory(device);
       if (target != result) {
         checkType(buffer, device);
-        target.copyFrom(result, bytes, stream);
+        if (here != null) {
+          target.copyFrom(here, bytes, stream);
+        } else {
+          target.copyFrom(result, bytes, stream);
+        }
       }
+    } else if (here != null) {
+      return;
     } else if (tensor.type() == buffer.dtype()) {
       result.copyTo(Elements.segment(tensor).asSlice(0, bytes), stream);
     } else {
@@ -290,6 +328,7 @@ final class CudaWorkspace implements Workspace {
     forget();
     buffers.values().forEach(CudaBuffer::close);
     buffers.clear();
+    near.close();
     stream.close();
   }
 }

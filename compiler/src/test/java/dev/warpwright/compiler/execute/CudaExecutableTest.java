@@ -14,6 +14,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
+import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.type.DType;
@@ -134,6 +135,52 @@ final class CudaExecutableTest {
         assertThat(result).containsExactly(expected, within(1e-4f));
       }
       assertThat(gpu.replays()).hasSize(1);
+    }
+    assertThat(gpu.liveBuffers()).isZero();
+  }
+
+  @Test
+  void ofFewRowsNothingIsCopiedByTheDriver() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device)) {
+      // So many rows cross the bus faster as a copy.
+      int[] rows = {1, 4, 600, 3};
+      int[] copies = {0, 0, 2, 0};
+      for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < rows.length; i++) {
+          float[] x = rows(rows[i], round);
+          int before = gpu.hostCopies();
+          assertThat(model.run(x)).containsExactly(expected(x), within(1e-4f));
+          if (round > 0) {
+            // In the first one constants are copied, too.
+            assertThat(gpu.hostCopies() - before).as("%d rows", rows[i]).isEqualTo(copies[i]);
+          }
+        }
+      }
+    }
+    assertThat(gpu.liveBuffers()).isZero();
+    assertThat(gpu.livePinned()).isZero();
+  }
+
+  @Test
+  void memoryOfTheHostAndOfTheDeviceGoTogether() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device);
+        DeviceBuffer x = device.allocate(DType.F32, 4 * FEATURES);
+        DeviceBuffer y = device.allocate(DType.F32, 4 * 10)) {
+      float[] values = rows(4, 3);
+      float[] expected = expected(values);
+      x.copyFrom(MemorySegment.ofArray(values));
+      for (int run = 0; run < 3; run++) {
+        float[] result = new float[40];
+        model.run(4, x, TensorBuffer.of(result));
+        assertThat(result).containsExactly(expected, within(1e-4f));
+        model.run(4, TensorBuffer.of(values), y);
+        Arrays.fill(result, 0);
+        y.copyTo(MemorySegment.ofArray(result));
+        assertThat(result).containsExactly(expected, within(1e-4f));
+        assertThat(model.run(values)).containsExactly(expected, within(1e-4f));
+      }
     }
     assertThat(gpu.liveBuffers()).isZero();
   }

@@ -83,6 +83,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private long handles = 1;
   private boolean lost;
   private int devices = 1;
+  private int hostCopies;
   private int capturing;
 
   private FakeGpu(@Nullable FakeCublas cublas) {
@@ -157,6 +158,16 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** Buffers that are allocated and not freed. */
   public int liveBuffers() {
     return memory.size();
+  }
+
+  /** Pinned memory of the host that was not freed yet. */
+  public int livePinned() {
+    return hostMemory.size();
+  }
+
+  /** Copies from and to the host until now. */
+  public int hostCopies() {
+    return hostCopies;
   }
 
   /** Does something on the stream: now, or in the graph that is being captured. */
@@ -396,11 +407,13 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuMemcpyHtoDAsync_v2(long device, long host, long bytes, long stream) {
+    hostCopies++;
     at(device, bytes).copyFrom(at(host, bytes));
     return state();
   }
 
   int cuMemcpyDtoHAsync_v2(long host, long device, long bytes, long stream) {
+    hostCopies++;
     at(host, bytes).copyFrom(at(device, bytes));
     return state();
   }

@@ -28,6 +28,11 @@ public final class CudaBuffer extends CudaResource {
     }
   }
 
+  /** Pinned memory, by its address on the device. */
+  static CudaBuffer of(PinnedBuffer pinned, long address) {
+    return new CudaBuffer(pinned.context(), address, pinned.bytes(), false);
+  }
+
   static void checkSize(long bytes) {
     if (bytes <= 0) {
       throw new IllegalArgumentException("a buffer of " + bytes + " bytes cannot be allocated");

@@ -9,7 +9,8 @@ import java.lang.foreign.MemorySegment;
  * does something else.
  */
 public final class PinnedBuffer extends CudaResource {
-  private static final int PORTABLE = 1;
+  /** {@code CU_MEMHOSTALLOC_PORTABLE} and {@code CU_MEMHOSTALLOC_DEVICEMAP}. */
+  private static final int PORTABLE_AND_MAPPED = 3;
 
   private final long pointer;
   private final Arena arena = Arena.ofShared();
@@ -26,7 +27,7 @@ public final class PinnedBuffer extends CudaResource {
     context.use();
     try (Out out = new Out()) {
       context.check(
-          MemoryCalls.allocateHost(out.address(), bytes, PORTABLE),
+          MemoryCalls.allocateHost(out.address(), bytes, PORTABLE_AND_MAPPED),
           "cuMemHostAlloc of " + bytes + " bytes");
       return new PinnedBuffer(context, out.asLong(), bytes);
     }
@@ -40,6 +41,16 @@ public final class PinnedBuffer extends CudaResource {
   /** {@return how many bytes it is long} */
   public long bytes() {
     return segment.byteSize();
+  }
+
+  /**
+   * {@return this memory as kernels see it, which read and write it over the bus; closing that
+   * frees nothing} It has the same address there (CUDA Driver API, <em>Unified Addressing</em>).
+   * What the processor writes before a launch the kernels see, and what they write it sees once the
+   * stream was waited for.
+   */
+  public CudaBuffer onDevice() {
+    return CudaBuffer.of(this, address(0, bytes()));
   }
 
   /** The address of a range of this memory. */
