@@ -13,13 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param tileRows rows of Q in a block, 16 for each warp that multiplies
  * @param tileKeys keys of a step
  * @param splits parts of an entry's keys, each a block's; more than one are combined by a second
- *     launch
+ *     launch, or in a cluster
  * @param threads of a block; all of them copy
  * @param stages tiles of keys and values that a block has room for; with more than one the next
  *     ones are under way while one is multiplied. Of wgmma K and V have a stage each
  * @param instruction what multiplies
  * @param blocks that go from tile to tile of rows, one on each SM, with copies for the next one
  *     under way; 0 if each tile is a block's
+ * @param inCluster whether the blocks of an entry's parts are a cluster, which combines them
  */
 public record AttentionConfig(
     int tileRows,
@@ -28,7 +29,8 @@ public record AttentionConfig(
     int threads,
     int stages,
     Instruction instruction,
-    int blocks) {
+    int blocks,
+    boolean inCluster) {
   /** What multiplies. */
   public enum Instruction {
     /** Warps of 16 rows, of any head and cache; operands are copied by all threads. */
@@ -65,27 +67,35 @@ public record AttentionConfig(
   private static final Pattern TEXT =
       Pattern.compile(
           "rows=(\\d{1,6}) keys=(\\d{1,6}) splits=(\\d{1,6}) threads=(\\d{1,6})"
-              + " stages=(\\d{1,6})( by=wgmma)?( blocks=(\\d{1,6}))?");
+              + " stages=(\\d{1,6})( by=wgmma)?( blocks=(\\d{1,6}))?( combine=cluster)?");
 
   /** One by {@code mma.sync}. */
   public AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
-    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA, 0);
+    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA, 0, false);
   }
 
   /** One by wgmma, a warpgroup for 64 rows. */
   public static AttentionConfig wgmma(int tileRows, int tileKeys, int stages) {
     int threads = GROUP_THREADS * (tileRows / GROUP_ROWS + 1);
-    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0);
+    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0, false);
   }
 
   /** The same with keys in so many parts. */
   public AttentionConfig withSplits(int newSplits) {
-    return new AttentionConfig(tileRows, tileKeys, newSplits, threads, stages, instruction, blocks);
+    return new AttentionConfig(
+        tileRows, tileKeys, newSplits, threads, stages, instruction, blocks, inCluster);
   }
 
   /** The same by so many blocks. */
   public AttentionConfig withBlocks(int newBlocks) {
-    return new AttentionConfig(tileRows, tileKeys, splits, threads, stages, instruction, newBlocks);
+    return new AttentionConfig(
+        tileRows, tileKeys, splits, threads, stages, instruction, newBlocks, inCluster);
+  }
+
+  /** The same with parts that a cluster combines. */
+  public AttentionConfig combinedInCluster() {
+    return new AttentionConfig(
+        tileRows, tileKeys, splits, threads, stages, instruction, blocks, true);
   }
 
   boolean isForWarpgroups() {
@@ -107,6 +117,10 @@ public record AttentionConfig(
         attention.type().bytes() == 2,
         "attention in %s has no kernel for GPUs; use f16 or bf16",
         attention.type());
+    require(
+        !inCluster || !isForWarpgroups() && splits > 1 && splits <= ClusterParts.MOST,
+        "combine=cluster: for 2 to %d parts without by=wgmma",
+        ClusterParts.MOST);
     if (isForWarpgroups()) {
       checkGroups(attention);
       return;
@@ -190,7 +204,8 @@ public record AttentionConfig(
             Integer.parseInt(form.group(4)),
             Integer.parseInt(form.group(5)),
             form.group(6) == null ? Instruction.MMA : Instruction.WGMMA,
-            form.group(8) == null ? 0 : Integer.parseInt(form.group(8)))
+            form.group(8) == null ? 0 : Integer.parseInt(form.group(8)),
+            form.group(9) != null)
         : null;
   }
 
@@ -198,13 +213,14 @@ public record AttentionConfig(
   public String text() {
     return String.format(
         Locale.ROOT,
-        "rows=%d keys=%d splits=%d threads=%d stages=%d%s%s",
+        "rows=%d keys=%d splits=%d threads=%d stages=%d%s%s%s",
         tileRows,
         tileKeys,
         splits,
         threads,
         stages,
         isForWarpgroups() ? " by=wgmma" : "",
-        blocks == 0 ? "" : " blocks=" + blocks);
+        blocks == 0 ? "" : " blocks=" + blocks,
+        inCluster ? " combine=cluster" : "");
   }
 }

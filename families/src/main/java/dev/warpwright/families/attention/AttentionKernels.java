@@ -20,7 +20,7 @@ import java.util.Objects;
 
 /**
  * An attention's tile programs, its kernels, and the program that launches them: one, or one for
- * the parts of the keys and one that combines them.
+ * the parts of the keys and one that combines them, if the parts' blocks do not.
  *
  * <pre>{@code
  * Attention decode = Attention.of(4, 32, 8, 128, 1, 4096, DType.BF16);
@@ -81,6 +81,9 @@ public record AttentionKernels(
       throw new UserError(
           target.name() + " has no wgmma; without by=wgmma attention takes mma.sync");
     }
+    if (config.inCluster() && !target.hasHopper()) {
+      throw new UserError(target.name() + " has no clusters; leave out combine=cluster");
+    }
     String name =
         "attention_"
             + attention.type().text()
@@ -96,8 +99,9 @@ public record AttentionKernels(
     List<PrimFunc> programs = new ArrayList<>();
     List<Kernel> kernels = new ArrayList<>();
     programs.add(part);
-    kernels.add(Lowering.lower(part, target, listener));
-    if (config.splits() > 1) {
+    Kernel first = Lowering.lower(part, target, listener);
+    kernels.add(config.inCluster() ? all.inClusters(first) : first);
+    if (config.splits() > 1 && !config.inCluster()) {
       PrimFunc combine = all.combine(name + "_combine", early);
       programs.add(combine);
       kernels.add(SimtLowering.lower(combine, listener));

@@ -46,6 +46,9 @@ public final class AttentionModel {
 
   private static final double PART_MICROS = 0.05;
 
+  /** What combining in a cluster adds: its barrier, and once through L2; not measured. */
+  private static final double CLUSTER_MICROS = 1.1;
+
   /** Shares of their peaks that memory and mma.sync reach. */
   private static final double MEMORY = 0.84;
 
@@ -64,7 +67,7 @@ public final class AttentionModel {
   private static final double ONE_GROUP = 1.4;
 
   /** So much longer than expected is expected: a search tries it, and nobody takes it untold. */
-  private static final double UNMEASURED = 1.2;
+  public static final double UNMEASURED = 1.2;
 
   private static final int BARRIER_BYTES = 8;
 
@@ -168,7 +171,11 @@ public final class AttentionModel {
         attention.flops()
             / (attention.precision().peak(device) * 1e-6)
             / (config.isForWarpgroups() ? GROUPS_MATH : MATH);
-    double combine = config.splits() == 1 ? 0 : COMBINE_MICROS + PART_MICROS * config.splits();
+    double combine =
+        config.splits() == 1
+            ? 0
+            : (config.inCluster() ? CLUSTER_MICROS : COMBINE_MICROS)
+                + PART_MICROS * config.splits();
     return new Expected(
         config,
         (Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS)
@@ -178,9 +185,9 @@ public final class AttentionModel {
         resident);
   }
 
-  /** Whether anything of its kind was. */
-  private static boolean isMeasured(Attention attention, AttentionConfig config) {
-    return !config.isForWarpgroups()
+  /** Whether anything of a configuration's kind was measured when the model was fitted. */
+  public static boolean isMeasured(Attention attention, AttentionConfig config) {
+    return !config.isForWarpgroups() && !config.inCluster()
         || config.blocks() == 0
             && config.splits() == 1
             && attention.rows() >= config.tileRows()

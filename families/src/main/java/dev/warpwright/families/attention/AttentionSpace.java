@@ -51,7 +51,7 @@ public record AttentionSpace(
     List<AttentionConfig> configs = new ArrayList<>();
     for (Instruction instruction : or(instructions, List.of(Instruction.values()))) {
       switch (instruction) {
-        case MMA -> addWarps(configs, attention);
+        case MMA -> addWarps(configs, attention, target);
         case WGMMA -> addGroups(configs, attention, target);
       }
     }
@@ -63,13 +63,17 @@ public record AttentionSpace(
     return asked.isEmpty() ? otherwise : asked;
   }
 
-  private void addWarps(List<AttentionConfig> configs, Attention attention) {
+  private void addWarps(List<AttentionConfig> configs, Attention attention, GpuTarget target) {
     for (int tileRows : or(rows, ROWS)) {
       for (int tileKeys : or(keys, KEYS)) {
         for (int block : or(threads, THREADS)) {
           for (int parts : or(splits, powers(attention, tileKeys))) {
             for (int ring : or(stages, STAGES)) {
-              configs.add(new AttentionConfig(tileRows, tileKeys, parts, block, ring));
+              AttentionConfig config = new AttentionConfig(tileRows, tileKeys, parts, block, ring);
+              configs.add(config);
+              if (target.hasHopper()) {
+                configs.add(config.combinedInCluster());
+              }
             }
           }
         }

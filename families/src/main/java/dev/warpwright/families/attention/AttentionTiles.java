@@ -1,5 +1,6 @@
 package dev.warpwright.families.attention;
 
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
@@ -244,12 +245,19 @@ final class AttentionTiles {
    */
   PrimFunc part(String name, boolean early) {
     boolean whole = config.splits() == 1;
-    holes.put("SIGNAL", early && !whole ? "griddepcontrol.launch_dependents()" : "");
+    holes.put(
+        "SIGNAL",
+        early && !whole && !config.inCluster() ? "griddepcontrol.launch_dependents()" : "");
     holes.put("THREADS", config.threads());
     holes.put("RESULTS", whole ? "O: $T[$BH, $R, $D]" : PARTS);
     holes.put("END", whole ? WHOLE : PARTIAL);
     holes.put("COPIES", copies());
     return holes.parse(name, PART);
+  }
+
+  /** What computes all parts and combines them in clusters. */
+  Kernel inClusters(Kernel part) {
+    return ClusterParts.of(part, holes, attention, config);
   }
 
   private String copies() {

@@ -80,6 +80,23 @@ class AttentionKernelsTest {
               config(16, 16, 2, 64, 1),
               90,
               33),
+          // Parts that a cluster combines: in one turn and in several, of several tiles of rows, of
+          // entries that some parts or all have no keys of.
+          new Case(
+              Attention.of(3, 4, 2, 64, 3, 127, DType.BF16).withCausal(true),
+              config(16, 16, 4, 64, 2).combinedInCluster(),
+              127,
+              17,
+              0),
+          new Case(
+              Attention.of(1, 8, 1, 72, 5, 90, DType.F16),
+              config(16, 16, 8, 32, 3).combinedInCluster(),
+              90),
+          new Case(
+              Attention.of(2, 6, 2, 96, 1, 100, DType.BF16).withPage(16),
+              config(16, 32, 2, 64, 1).combinedInCluster(),
+              1,
+              99),
           // Prefill: tiles of rows within a head and across heads, those that see less are shorter.
           new Case(
               Attention.of(1, 4, 2, 64, 77, 77, DType.BF16).withCausal(true),
@@ -253,6 +270,11 @@ class AttentionKernelsTest {
       List.of(
           new Case(Attention.of(2, 2, 1, 64, 1, 77, DType.BF16), config(16, 16, 3, 32, 2), 77, 77),
           new Case(
+              Attention.of(2, 2, 1, 64, 1, 77, DType.BF16),
+              config(16, 16, 4, 32, 2).combinedInCluster(),
+              77,
+              77),
+          new Case(
               Attention.of(1, 4, 2, 64, 32, 90, DType.F16), AttentionConfig.wgmma(64, 64, 2), 90));
 
   /** Of sizes that are worth timing. */
@@ -266,6 +288,9 @@ class AttentionKernelsTest {
                 Attention.of(4, 32, 8, 128, 4, 4000, DType.BF16).withPage(16).withCausal(true),
                 config(16, 64, 16, 128, 3)),
             new Case(
+                Attention.of(1, 32, 8, 128, 1, 1024, DType.BF16),
+                config(16, 32, 8, 32, 4).combinedInCluster()),
+            new Case(
                 Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
                 config(64, 64, 1, 128, 2)),
             new Case(
@@ -273,7 +298,7 @@ class AttentionKernelsTest {
                 AttentionConfig.wgmma(128, 128, 4)));
     for (Case each : cases) {
       List<GpuTarget> targets =
-          each.config.isForWarpgroups()
+          each.config.isForWarpgroups() || each.config.inCluster()
               ? List.of(GpuTarget.SM_90A)
               : List.of(GpuTarget.SM_80, GpuTarget.SM_90A);
       for (GpuTarget target : targets) {

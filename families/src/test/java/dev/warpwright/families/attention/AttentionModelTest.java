@@ -78,7 +78,9 @@ class AttentionModelTest {
     assertThat(AttentionModel.ranked(attention, asked, H200))
         .extracting(AttentionModel.Expected::config)
         .containsExactlyInAnyOrder(
-            new AttentionConfig(16, 32, 3, 32, 2), new AttentionConfig(16, 32, 33, 32, 2));
+            new AttentionConfig(16, 32, 3, 32, 2),
+            new AttentionConfig(16, 32, 3, 32, 2).combinedInCluster(),
+            new AttentionConfig(16, 32, 33, 32, 2));
     for (AttentionConfig config : AttentionSpace.ALL.configs(attention, GpuTarget.SM_80)) {
       assertThat(AttentionConfig.parse(config.text())).isEqualTo(config);
     }

@@ -5,6 +5,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.ir.Buffer;
@@ -19,10 +20,12 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * Attention in a network by the family's kernels: its rows are entries, which all have all keys.
@@ -119,7 +122,8 @@ final class AttentionCalls {
 
   private AttentionKernels kernels(Attention workload) {
     String digest = way.kernel(PerLayerWay.attention(known.size()));
-    List<AttentionConfig> ranked = ranked(workload, target, Double.POSITIVE_INFINITY);
+    List<AttentionConfig> ranked =
+        ranked(workload, target).stream().map(AttentionModel.Expected::config).toList();
     AttentionConfig config =
         ranked.stream()
             .filter(each -> digest(each).equals(digest))
@@ -128,20 +132,49 @@ final class AttentionCalls {
     return AttentionKernels.ofFull(workload, config, target);
   }
 
-  /**
-   * The ways to compute an attention, the presumably fastest first.
-   *
-   * @param slower than the fastest, at most, as they are expected to be
-   */
-  static List<AttentionConfig> ranked(Attention workload, GpuTarget target, double slower) {
+  /** The ways to compute an attention, the presumably fastest first. */
+  private static List<AttentionModel.Expected> ranked(Attention workload, GpuTarget target) {
     DeviceModel device =
         Prediction.device(target)
             .orElseThrow(() -> new UserError("no device of " + target.name() + " is known"));
-    List<AttentionModel.Expected> ranked = AttentionModel.ranked(workload, device);
-    return ranked.stream()
-        .filter(each -> each.micros() <= slower * ranked.getFirst().micros())
-        .map(AttentionModel.Expected::config)
-        .toList();
+    return AttentionModel.ranked(workload, device);
+  }
+
+  /** What configurations differ in beside the sizes of a step: of each kind one is tried first. */
+  private record Kind(Instruction by, int splits, boolean inCluster, boolean persistent) {
+    static Kind of(AttentionConfig config) {
+      return new Kind(
+          config.instruction(), config.splits(), config.inCluster(), config.blocks() > 0);
+    }
+  }
+
+  /**
+   * Ways to compute an attention that are worth measuring in a program: the presumably fastest of
+   * each kind, then others.
+   *
+   * @param most so many
+   * @param slower than the fastest, at most, as they are expected to be; of what the model was not
+   *     fitted to it knows less
+   */
+  static List<AttentionConfig> choices(
+      Attention workload, GpuTarget target, int most, double slower) {
+    List<AttentionModel.Expected> ranked = ranked(workload, target);
+    double best = ranked.getFirst().micros();
+    List<AttentionConfig> near =
+        ranked.stream()
+            .filter(
+                each ->
+                    each.micros()
+                        <= slower
+                            * best
+                            * (AttentionModel.isMeasured(workload, each.config())
+                                ? 1
+                                : AttentionModel.UNMEASURED))
+            .map(AttentionModel.Expected::config)
+            .toList();
+    Map<Kind, AttentionConfig> kinds = new LinkedHashMap<>();
+    near.forEach(config -> kinds.putIfAbsent(Kind.of(config), config));
+    return Stream.concat(kinds.values().stream(), near.stream()).distinct().limit(most).toList();
   }
 
   /** What the launches of an attention of so many rows are expected to take, in microseconds. */

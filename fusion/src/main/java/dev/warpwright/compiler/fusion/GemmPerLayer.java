@@ -124,8 +124,7 @@ final class GemmPerLayer implements FusionRule {
     for (int i = 0; i < attentions.size(); i++) {
       choices.put(
           PerLayerWay.attention(i),
-          AttentionCalls.ranked(attentions.get(i), in.target(), slower).stream()
-              .limit(most)
+          AttentionCalls.choices(attentions.get(i), in.target(), most, slower).stream()
               .map(AttentionCalls::digest)
               .toList());
     }

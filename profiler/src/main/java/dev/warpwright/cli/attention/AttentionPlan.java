@@ -61,7 +61,9 @@ public final class AttentionPlan {
         config.tileRows(),
         attention.group(),
         attention.tokens(),
-        config.splits() == 1 ? "whole" : "in " + config.splits() + " parts",
+        config.splits() == 1
+            ? "whole"
+            : "in " + config.splits() + (config.inCluster() ? " parts of a cluster" : " parts"),
         config.tileKeys(),
         attention.isPaged() ? " through the table of pages" : "",
         config.stages() == 1 ? "" : " through a ring of " + config.stages() + " stages",
@@ -133,6 +135,7 @@ public final class AttentionPlan {
     return (a.tileRows() == b.tileRows() ? 0 : 1)
         + (a.tileKeys() == b.tileKeys() ? 0 : 1)
         + (a.splits() == b.splits() ? 0 : 1)
+        + (a.inCluster() == b.inCluster() ? 0 : 1)
         + (a.threads() == b.threads() ? 0 : 1)
         + (a.stages() == b.stages() ? 0 : 1)
         + (a.instruction() == b.instruction() ? 0 : 1)

@@ -26,7 +26,7 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
   /** Its keys, for messages. */
   public static final String KEYS =
       "B, HQ, HKV, D, T, S, causal, page, dtype, by, rows, keys, splits, threads, stages,"
-          + " blocks";
+          + " blocks, combine";
 
   /** The keys of a configuration. */
   static final List<String> CHOICES = List.of("rows", "keys", "splits", "threads", "stages");
@@ -66,7 +66,9 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
                   (int) values.number("keys", 1, MOST, GROUP_KEYS),
                   (int) values.number("stages", 1, MOST, GROUP_STAGES))
               .withBlocks((int) values.number("blocks", 0, MOST, 0));
-    } else if (by != null || CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
+    } else if (by != null
+        || isInCluster(values)
+        || CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
       config =
           new AttentionConfig(
               (int) values.number("rows", 1, MOST, ROWS),
@@ -74,6 +76,7 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
               (int) values.number("splits", 1, MOST, 1),
               (int) values.number("threads", 1, MOST, THREADS),
               (int) values.number("stages", 1, MOST, STAGES));
+      config = isInCluster(values) ? config.combinedInCluster() : config;
     }
     if (config != null) {
       config.check(attention);
@@ -114,6 +117,15 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
       }
     }
     throw new UserError("by=" + text + ": it is mma or wgmma");
+  }
+
+  /** Whether parts of keys are to be combined in a cluster. */
+  private static boolean isInCluster(KeyValues values) {
+    String text = values.text("combine", "launch");
+    if (!text.equals("launch") && !text.equals("cluster")) {
+      throw new UserError("combine=" + text + ": it is launch or cluster");
+    }
+    return text.equals("cluster");
   }
 
   private static DType type(String text) {
