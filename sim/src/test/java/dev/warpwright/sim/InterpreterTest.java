@@ -23,9 +23,11 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.sim.expr.MathFunctions;
 import dev.warpwright.sim.memory.Bytes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -74,11 +76,67 @@ class InterpreterTest {
             (a, b, c) -> Exprs.max(Exprs.sub(a, b), c))) {
       PrimFunc func = Programs.matmul(DType.F16, 5, 7, 600, accumulate);
       Arguments fast = Arguments.random(func.params(), SEED);
+      Arguments checked = fast.copy();
       Arguments slow = fast.copy();
       Interpreter.run(func, fast);
-      Interpreter.of(func, Options.CHECKED).run(slow);
+      Interpreter.of(func, Options.CHECKED).run(checked);
+      Interpreter.of(oneByOne(func), Options.CHECKED).run(slow);
       assertThat(fast.get("C").sameBits(slow.get("C"))).as("seed %d", SEED).isTrue();
+      assertThat(checked.get("C").sameBits(slow.get("C"))).as("seed %d", SEED).isTrue();
     }
+  }
+
+  /** The function with a sequence in its blocks, where no loop is taken for a reduction. */
+  private static PrimFunc oneByOne(PrimFunc func) {
+    return func.withBody(
+        new Rewriter() {
+          @Override
+          public Stmt stmt(Stmt s) {
+            return s instanceof Stmt.Block b
+                ? new Stmt.Block(
+                    b.name(),
+                    b.iterVars(),
+                    b.predicate(),
+                    b.reads(),
+                    b.writes(),
+                    b.init(),
+                    new Stmt.Seq(List.of(Stmt.Seq.EMPTY, b.body())),
+                    b.attrs())
+                : super.stmt(s);
+          }
+        }.stmt(func.body()));
+  }
+
+  /** An operand, and a sum that begins with what nobody wrote, by either loop alike. */
+  @Test
+  void bothLoopsFindElementsThatWereNeverWritten() {
+    PrimFunc func = Programs.matmul(DType.F32, 3, 5, 4);
+    for (int allocated : new int[] {0, 1}) {
+      Buffer inside = func.buffers().get(allocated);
+      List<Buffer> params = new ArrayList<>(func.buffers());
+      params.remove(inside);
+      PrimFunc found =
+          new PrimFunc("f", List.copyOf(params), new Stmt.Alloc(inside, func.body()), Attrs.NONE);
+      String message = failure(found);
+      assertThat(message).contains("[0, 0]").isEqualTo(failure(oneByOne(found)));
+    }
+    Buffer sum = Buffer.of("sum", DType.F32, Scope.GLOBAL, 1);
+    Buffer x = Buffer.of("x", DType.F32, Scope.GLOBAL, 9);
+    Var i = Var.index("i");
+    Stmt add =
+        new Stmt.Store(
+            sum, List.of(Exprs.i32(0)), Exprs.add(Exprs.load(sum, Exprs.i32(0)), Exprs.load(x, i)));
+    PrimFunc begun =
+        new PrimFunc("f", List.of(x), new Stmt.Alloc(sum, Programs.loop(i, 9, add)), Attrs.NONE);
+    assertThat(failure(begun)).contains("sum");
+  }
+
+  private static String failure(PrimFunc func) {
+    Arguments arguments = Arguments.random(func.params(), SEED);
+    return assertThatThrownBy(() -> Interpreter.of(func, Options.CHECKED).run(arguments))
+        .isInstanceOf(SimulationError.class)
+        .actual()
+        .getMessage();
   }
 
   @Test

@@ -18,6 +18,7 @@ import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
 import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.Shadow;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * A fast form of the innermost loop of a reduction: {@code for k: c = combine(c, …k…)} where c does
  * not move. Operands are gathered for a chunk of iterations at a time, with a constant stride where
  * the index is affine, and combined in the same order and with the same rounding as one by one.
+ * Where reads of what was never written are errors, operands that may hold such elements are read
+ * one by one; the target is read before the loop and written after it.
  */
 final class ReduceLoop {
   /** Iterations gathered at a time. */
@@ -223,7 +226,12 @@ final class ReduceLoop {
     int memory = access.slot();
     DType stored = access.stored();
     int bytes = stored.bytes();
+    Operand tracked = context.track() ? oneByOne(l) : null;
     return (f, from, count, out) -> {
+      if (tracked != null && f.shadows[memory] != null) {
+        tracked.gather(f, from, count, out);
+        return;
+      }
       goTo(f, from);
       long first = offset.eval(f);
       goTo(f, from + count - 1);
@@ -335,8 +343,13 @@ final class ReduceLoop {
       if (StmtCompiler.allZero(f, reduceSlots)) {
         start.run(f);
       }
-      int at = (int) offset.eval(f) * stored.bytes();
+      int element = (int) offset.eval(f);
+      int at = element * stored.bytes();
       byte[] b = f.memory[memory];
+      Shadow shadow = f.shadows[memory];
+      if (shadow != null) {
+        shadow.read(f, element, exprs.where());
+      }
       double acc = Bytes.real(stored, b, at);
       for (long done = 0; done < n; done += CHUNK) {
         int count = (int) Math.min(CHUNK, n - done);
@@ -345,6 +358,9 @@ final class ReduceLoop {
         acc = combine.apply(acc, f.scratch[xs], f.scratch[ys], count);
       }
       Bytes.putReal(stored, b, at, acc);
+      if (shadow != null) {
+        shadow.write(f, element, exprs.where());
+      }
     };
   }
 }

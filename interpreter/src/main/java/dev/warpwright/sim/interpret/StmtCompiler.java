@@ -59,7 +59,9 @@ public final class StmtCompiler {
       case Stmt.Flow inner -> flow.compile(inner);
       case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(Exec[]::new));
       case Stmt.For f -> {
-        Exec fast = context.track() ? null : ReduceLoop.match(f, this);
+        // What races, or is under way, is accessed whenever the program says.
+        boolean each = context.track() && (flow.hasRoles() || manner.late());
+        Exec fast = each ? null : ReduceLoop.match(f, this);
         yield fast != null ? fast : loop(f);
       }
       case Stmt.While w -> {
