@@ -11,7 +11,6 @@ module dev.warpwright.runtime {
   exports dev.warpwright.runtime.cuda;
   exports dev.warpwright.runtime.launch;
   exports dev.warpwright.runtime.call to
+      dev.warpwright.measure,
       dev.warpwright.parallel;
-  exports dev.warpwright.runtime.cublas to
-      dev.warpwright.measure;
 }

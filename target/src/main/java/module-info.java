@@ -12,6 +12,7 @@ module dev.warpwright.target {
   exports dev.warpwright.target.host to
       dev.warpwright.cuda,
       dev.warpwright.families,
+      dev.warpwright.measure,
       dev.warpwright.parallel,
       dev.warpwright.runtime;
 }

@@ -1,11 +1,11 @@
 package dev.warpwright.measure.baseline;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.measure.cublas.Cublas;
 import dev.warpwright.measure.reference.BenchMemory;
 import dev.warpwright.measure.reference.DeviceReference;
 import dev.warpwright.measure.reference.OutputError;
 import dev.warpwright.measure.timing.TimedWork;
-import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;

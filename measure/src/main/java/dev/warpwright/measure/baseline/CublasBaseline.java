@@ -2,8 +2,8 @@ package dev.warpwright.measure.baseline;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.cublas.Cublas;
 import dev.warpwright.measure.reference.BenchMemory;
-import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.workload.Epilogue;

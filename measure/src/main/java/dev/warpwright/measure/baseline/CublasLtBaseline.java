@@ -2,9 +2,9 @@ package dev.warpwright.measure.baseline;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.measure.cublas.CublasLt;
 import dev.warpwright.measure.reference.BenchMemory;
 import dev.warpwright.measure.timing.TimedWork;
-import dev.warpwright.runtime.cublas.CublasLt;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;

@@ -19,8 +19,8 @@ class LinkTest {
   @Test
   void fewBytesTakeLatencyAndManyTakeBandwidth() {
     Link link = Link.require("nvlink4");
-    assertThat(link.micros(0, 2)).isCloseTo(6.6 + 2 * 0.6, within(1e-9));
-    assertThat(link.micros(0, 8)).isCloseTo(6.6 + 14 * 0.6, within(1e-9));
+    assertThat(link.micros(0, 2)).isCloseTo(12.0 + 2 * 0.6, within(1e-9));
+    assertThat(link.micros(0, 8)).isCloseTo(12.0 + 14 * 0.6, within(1e-9));
     // 64 MiB over two: as many bytes a second as the links carry, and what Simple costs before.
     assertThat(link.micros(64L << 20, 2))
         .isCloseTo(8.4 + 2 * 3.4 + (64L << 20) / 370.8e3, within(1e-9));

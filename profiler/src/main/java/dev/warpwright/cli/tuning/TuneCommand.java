@@ -82,6 +82,9 @@ public final class TuneCommand extends Command {
   /** All alternatives of a network are measured if there are no more than this. */
   private static final long TRIALS = 200;
 
+  /** So many programs of a network with a GEMM for each layer, whose search ends with its time. */
+  private static final int PROGRAMS = 1000;
+
   private final Action<TuneRequest> action;
   private final Action<NetworkTuneRequest> networks;
   private final Action<FunctionTuneRequest> functions;
@@ -306,7 +309,7 @@ public final class TuneCommand extends Command {
       TuneRequest.Search gemms = search(Products.of(network), values, task.what());
       double limit = gemms.options().limits().seconds();
       searches.add(gemms.within(limit * OF_GEMMS));
-      layers.add(new NetworkTuneRequest.Search(network, (int) TRIALS, limit * (1 - OF_GEMMS)));
+      layers.add(new NetworkTuneRequest.Search(network, PROGRAMS, limit * (1 - OF_GEMMS)));
       return;
     }
     if (folder != null) {

@@ -55,6 +55,7 @@ public final class Gpu implements AutoCloseable {
   /**
    * {@return the GPU of this name, for a target that it runs code for}
    *
+   * @param wanted by its exact name
    * @param id as {@code nvidia-smi -L} prints it: {@code GPU-} and its UUID
    * @throws DeviceError if it is not here, or does not run such code
    */

@@ -42,8 +42,7 @@ public final class CudaSelfTest {
             new LaunchItems(bench),
             new MemoryItems(bench),
             new GraphItems(bench),
-            new HopperItems(bench),
-            new CublasItems(bench))
+            new HopperItems(bench))
         .forEach(group -> group.items().forEach(test::item));
     if (fault) {
       new FaultItems(bench).items().forEach(test::item);

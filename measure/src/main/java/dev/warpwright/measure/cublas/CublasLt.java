@@ -1,4 +1,4 @@
-package dev.warpwright.runtime.cublas;
+package dev.warpwright.measure.cublas;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;

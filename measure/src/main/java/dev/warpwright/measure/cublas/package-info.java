@@ -1,2 +1,2 @@
 /** cuBLAS and cuBLASLt, where they are installed. */
-package dev.warpwright.runtime.cublas;
+package dev.warpwright.measure.cublas;
