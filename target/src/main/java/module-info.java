@@ -13,6 +13,5 @@ module dev.warpwright.target {
       dev.warpwright.cuda,
       dev.warpwright.families,
       dev.warpwright.measure,
-      dev.warpwright.parallel,
-      dev.warpwright.runtime;
+      dev.warpwright.parallel;
 }
