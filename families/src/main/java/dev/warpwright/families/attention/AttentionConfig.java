@@ -119,7 +119,7 @@ public record AttentionConfig(
         attention.type());
     require(
         !inCluster || !isForWarpgroups() && splits > 1 && splits <= ClusterParts.MOST,
-        "combine=cluster: for 2 to %d parts without by=wgmma",
+        "combine=cluster: give splits=2 to %d, and not by=wgmma",
         ClusterParts.MOST);
     if (isForWarpgroups()) {
       checkGroups(attention);
