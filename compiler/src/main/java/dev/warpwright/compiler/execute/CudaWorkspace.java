@@ -18,7 +18,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,15 +67,15 @@ final class CudaWorkspace implements Workspace {
 
   @Override
   public void run(int rows, TensorBuffer[] in, TensorBuffer[] out) {
-    run(rows, in, out, output -> {});
+    run(rows, in, out, false);
   }
 
   /** As {@link #run}, but an element that no kernel writes must not look like the last run's. */
   void verify(int rows, TensorBuffer[] in, TensorBuffer[] out) {
-    run(rows, in, out, output -> output.poison(POISON, stream));
+    run(rows, in, out, true);
   }
 
-  private void run(int rows, TensorBuffer[] in, TensorBuffer[] out, Consumer<CudaBuffer> before) {
+  private void run(int rows, TensorBuffer[] in, TensorBuffer[] out, boolean poison) {
     if (closed) {
       throw new IllegalStateException("the program is closed");
     }
@@ -96,8 +95,13 @@ final class CudaWorkspace implements Workspace {
       CudaBuffer direct = direct(outputs.get(i), out[i], height);
       CudaBuffer target = direct == null ? own(outputs.get(i)) : direct;
       // A cache that is written in place is no result alone.
-      if (!memory.contains(target)) {
-        before.accept(target);
+      if (poison && !memory.contains(target)) {
+        PinnedBuffer here = direct == null ? near.of(outputs.get(i)) : null;
+        if (here != null) {
+          here.segment().fill(POISON);
+        } else {
+          target.poison(POISON, stream);
+        }
       }
       memory.add(target);
     }

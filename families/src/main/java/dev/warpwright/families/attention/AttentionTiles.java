@@ -116,6 +116,26 @@ final class AttentionTiles {
       tile.copy sums[part, h, m * $TM +: $TM, 0 +: $DP] <- o[0 +: $TM, 0 +: $DP]
       """;
 
+  /** An element of the result, of all parts. */
+  private static final String COMBINED =
+      """
+      alloc top: f32[1] local
+      alloc total: f32[1] local
+      alloc sum: f32[1] local
+      top[0] = $LEAST
+      unroll p in $SPLITS {
+        top[0] = max(top[0], tops[p, h, r])
+      }
+      total[0] = 0.0f32
+      sum[0] = 0.0f32
+      unroll p in $SPLITS {
+        let weight: f32 = exp2_approx(tops[p, h, r] - top[0])
+        total[0] = fma(weight, totals[p, h, r], total[0])
+        sum[0] = fma(weight, sums[p, h, r, j], sum[0])
+      }
+      O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
+      """;
+
   /**
    * A thread a column, so that nothing is exchanged, and all that it reads is under way at once: it
    * waits for memory once or twice, where the maxima in shared memory would make it four times.
@@ -131,21 +151,7 @@ final class AttentionTiles {
                 $WAIT
                 let j: i32 = c * $COLUMNS + i
                 if j < $D {
-                  alloc top: f32[1] local
-                  alloc total: f32[1] local
-                  alloc sum: f32[1] local
-                  top[0] = $LEAST
-                  unroll p in $SPLITS {
-                    top[0] = max(top[0], tops[p, h, r])
-                  }
-                  total[0] = 0.0f32
-                  sum[0] = 0.0f32
-                  unroll p in $SPLITS {
-                    let weight: f32 = exp2_approx(tops[p, h, r] - top[0])
-                    total[0] = fma(weight, totals[p, h, r], total[0])
-                    sum[0] = fma(weight, sums[p, h, r, j], sum[0])
-                  }
-                  O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
+                  $COMBINED
                 }
               }
             }
@@ -175,6 +181,7 @@ final class AttentionTiles {
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("WARPS", config.warps());
+    holes.put("COMBINED", COMBINED);
     boolean ring = config.stages() > 1;
     holes.put("LOOP", ring ? "pipeline" : "for");
     holes.put("STAGES", ring ? " [stages = " + config.stages() + "]" : "");

@@ -49,21 +49,7 @@ final class ClusterParts {
           let r: i32 = m * $TM + e / $D
           let j: i32 = e % $D
           if e < $USED && r < $R {
-            alloc top: f32[1] local
-            alloc total: f32[1] local
-            alloc sum: f32[1] local
-            top[0] = $LEAST
-            unroll p in $SPLITS {
-              top[0] = max(top[0], tops[p, h, r])
-            }
-            total[0] = 0.0f32
-            sum[0] = 0.0f32
-            unroll p in $SPLITS {
-              let weight: f32 = exp2_approx(tops[p, h, r] - top[0])
-              total[0] = fma(weight, totals[p, h, r], total[0])
-              sum[0] = fma(weight, sums[p, h, r, j], sum[0])
-            }
-            O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
+            $COMBINED
           }
         }
       }

@@ -25,10 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -162,26 +159,14 @@ final class JointSearch {
   private static List<Found> confirmed(
       List<GemmWorkload> workloads, List<Tuner> tuners, int slots, Progress progress)
       throws InterruptedException {
-    List<Future<Found>> all = new ArrayList<>();
-    ExecutorService threads = Executors.newFixedThreadPool(slots);
-    try {
-      for (int i = 0; i < tuners.size(); i++) {
-        GemmWorkload workload = workloads.get(i);
-        Tuner tuner = tuners.get(i);
-        all.add(
-            threads.submit(() -> new Found(workload, tuner, tuner.confirm(GemmTuning.CONFIRMED))));
-      }
-      List<Found> found = new ArrayList<>();
-      for (Future<Found> each : all) {
-        found.add(each.get());
-        progress.say(TuningView.result(found.getLast().workload(), found.getLast().progress()));
-      }
-      return found;
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
-    } finally {
-      threads.shutdownNow();
-    }
+    return Places.each(
+        IntStream.range(0, slots).boxed().toList(),
+        IntStream.range(0, tuners.size()).boxed().toList(),
+        (slot, i) -> {
+          TuningProgress done = tuners.get(i).confirm(GemmTuning.CONFIRMED);
+          progress.say(TuningView.result(workloads.get(i), done));
+          return new Found(workloads.get(i), tuners.get(i), done);
+        });
   }
 
   /** The measurers of this machine, among which the products are divided. */
