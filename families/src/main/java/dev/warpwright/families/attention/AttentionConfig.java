@@ -118,9 +118,13 @@ public record AttentionConfig(
         "attention in %s has no kernel for GPUs; use f16 or bf16",
         attention.type());
     require(
-        !inCluster || !isForWarpgroups() && splits > 1 && splits <= ClusterParts.MOST,
-        "combine=cluster: give splits=2 to %d, and not by=wgmma",
+        !inCluster || splits > 1 && splits <= ClusterParts.MOST,
+        "combine=cluster: give splits=2 to %d",
         ClusterParts.MOST);
+    require(
+        !inCluster || !isForWarpgroups() || tileRows == GROUP_ROWS,
+        "combine=cluster: by=wgmma takes rows=%d",
+        GROUP_ROWS);
     if (isForWarpgroups()) {
       checkGroups(attention);
       return;

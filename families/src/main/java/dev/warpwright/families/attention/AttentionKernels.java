@@ -100,7 +100,12 @@ public record AttentionKernels(
     List<Kernel> kernels = new ArrayList<>();
     programs.add(part);
     Kernel first = Lowering.lower(part, target, listener);
-    kernels.add(config.inCluster() ? all.inClusters(first) : first);
+    kernels.add(
+        !config.inCluster()
+            ? first
+            : config.isForWarpgroups()
+                ? WarpgroupTiles.inClusters(first, attention, config, full)
+                : all.inClusters(first));
     if (config.splits() > 1 && !config.inCluster()) {
       PrimFunc combine = all.combine(name + "_combine", early);
       programs.add(combine);

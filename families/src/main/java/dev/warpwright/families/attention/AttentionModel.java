@@ -11,7 +11,9 @@ import java.util.List;
  * and the steps that a block makes one after the other. By {@code mma.sync} a step takes what its
  * products, its copies' way from memory and its share of the memory's rate take, the longest of
  * them counting most; fitted to 225 times of three decodes on an H200, of which the logarithms
- * deviate by 0.09. By wgmma steps are fitted to 11 times of one prefill there.
+ * deviate by 0.09. By wgmma steps are fitted to 11 times of one prefill there, and of few rows, of
+ * which the bytes count alone, those under way against what memory gives, to 196 times of six
+ * decodes, of which the logarithms deviate by 0.08.
  */
 public final class AttentionModel {
   /** A step of a block with 16 rows for each warp and heads of 128: its softmax and barriers. */
@@ -46,8 +48,10 @@ public final class AttentionModel {
 
   private static final double PART_MICROS = 0.05;
 
-  /** What combining in a cluster adds: its barrier, and once through L2; not measured. */
-  private static final double CLUSTER_MICROS = 1.1;
+  /** What combining in a cluster adds: its launch, two barriers, and each part. */
+  private static final double CLUSTER_MICROS = 1.2;
+
+  private static final double CLUSTER_PART_MICROS = 0.08;
 
   /** Shares of their peaks that memory and mma.sync reach. */
   private static final double MEMORY = 0.84;
@@ -59,6 +63,29 @@ public final class AttentionModel {
 
   private static final double GROUPS_STEP_MICROS = 0.145;
   private static final double GROUPS_BLOCK_MICROS = 2.5;
+
+  /** Of few rows by wgmma: what their copies reach of memory's peak, and how long one takes. */
+  private static final double FEW_MEMORY = 0.89;
+
+  private static final double FEW_WAIT_MICROS = 0.765;
+  private static final double FEW_NORM = 2.64;
+
+  /** What an SM reaches alone, in its share of memory's rate. */
+  private static final double FEW_OF_SM = 1.52;
+
+  /** A launch and a block's ends, and what adding parts up takes by a launch and in a cluster. */
+  private static final double FEW_MICROS = 2;
+
+  private static final double FEW_COMBINE_MICROS = 1.22;
+  private static final double FEW_PART_MICROS = 0.058;
+  private static final double FEW_CLUSTER_MICROS = 0.8;
+  private static final double FEW_CLUSTER_PART_MICROS = 0.084;
+
+  /** How much longer clusters of more than two blocks take, where not each block has an SM. */
+  private static final double CROWDED = 1.41;
+
+  /** Blocks of a warpgroup and a copying warp that the registers of an SM are enough for. */
+  private static final int FEW_RESIDENT = 2;
 
   /** With two stages each copy is waited for. */
   private static final double GROUPS_TWO_STAGES = 1.25;
@@ -102,6 +129,11 @@ public final class AttentionModel {
 
   /** Bytes of shared memory of a block: rows an odd number of 16 bytes apart. */
   static int sharedBytes(Attention attention, AttentionConfig config) {
+    return ofBlock(attention, config)
+        + (config.inCluster() ? ClusterParts.sharedBytes(attention, config) : 0);
+  }
+
+  private static int ofBlock(Attention attention, AttentionConfig config) {
     if (config.isForWarpgroups()) {
       // Rows of Q and of the result, tiles of keys or values, two barriers a stage of each ring.
       int bytes = attention.headSize() * attention.type().bytes();
@@ -152,6 +184,9 @@ public final class AttentionModel {
                 * (attention.headSize() + 2)
                 * 4;
     double bytes = attention.bytes() + partial;
+    if (isFew(attention, config)) {
+      return new Expected(config, few(attention, config, device), bytes, blocks, resident);
+    }
     // Of causal rows about half the keys are not looked at, where there are as many as keys.
     double share =
         attention.pairs(attention.keys()) / ((double) attention.tokens() * attention.keys());
@@ -174,8 +209,9 @@ public final class AttentionModel {
     double combine =
         config.splits() == 1
             ? 0
-            : (config.inCluster() ? CLUSTER_MICROS : COMBINE_MICROS)
-                + PART_MICROS * config.splits();
+            : config.inCluster()
+                ? CLUSTER_MICROS + CLUSTER_PART_MICROS * config.splits()
+                : COMBINE_MICROS + PART_MICROS * config.splits();
     return new Expected(
         config,
         (Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS)
@@ -187,11 +223,17 @@ public final class AttentionModel {
 
   /** Whether anything of a configuration's kind was measured when the model was fitted. */
   public static boolean isMeasured(Attention attention, AttentionConfig config) {
-    return !config.isForWarpgroups() && !config.inCluster()
+    return !config.isForWarpgroups()
+        || isFew(attention, config)
         || config.blocks() == 0
             && config.splits() == 1
             && attention.rows() >= config.tileRows()
             && config.tileRows() == 2 * AttentionConfig.GROUP_ROWS;
+  }
+
+  /** Whether warpgroups have so few rows that their products take no time beside the copies. */
+  private static boolean isFew(Attention attention, AttentionConfig config) {
+    return config.isForWarpgroups() && attention.rows() <= AttentionConfig.GROUP_ROWS;
   }
 
   /** Whether no thread is expected to keep registers in memory. */
@@ -244,6 +286,48 @@ public final class AttentionModel {
       left -= now;
     }
     return micros;
+  }
+
+  /**
+   * Of few rows by warpgroups: waves of blocks, whose copies take what memory's rate allows or what
+   * is under way at a time, the longer counting most.
+   */
+  private static double few(Attention attention, AttentionConfig config, DeviceModel device) {
+    double memory = FEW_MEMORY * device.dramGBs() * 1e3;
+    long tile = (long) config.tileKeys() * attention.headSize() * attention.type().bytes();
+    int ofEntry = Math.ceilDiv(attention.keys(), config.tileKeys());
+    int each = Math.ceilDiv(ofEntry, config.splits());
+    // Parts of whole tiles: the last ones may have nothing to do.
+    long blocks = (long) attention.heads() * Math.ceilDiv(ofEntry, each);
+    int resident =
+        config.blocks() > 0
+            ? 1
+            : Math.clamp(
+                device.target().sharedPerSm()
+                    / (sharedBytes(attention, config) + device.target().reservedPerBlock()),
+                1,
+                FEW_RESIDENT);
+    double micros = 0;
+    for (long left = blocks; left > 0; left -= (long) resident * device.sms()) {
+      long now = Math.min(left, (long) resident * device.sms());
+      double rate =
+          Math.min(
+              memory / Math.min(now, device.sms()),
+              FEW_OF_SM * device.dramGBs() * 1e3 / device.sms());
+      double copied = 2.0 * each * tile * Math.ceilDiv(now, device.sms()) / rate;
+      double waited = 2.0 * each * FEW_WAIT_MICROS / (config.stages() - 1);
+      micros += Math.pow(Math.pow(copied, FEW_NORM) + Math.pow(waited, FEW_NORM), 1 / FEW_NORM);
+    }
+    if (config.inCluster() && config.splits() > 2 && blocks > device.sms()) {
+      micros *= CROWDED;
+    }
+    double combine =
+        config.splits() == 1
+            ? 0
+            : config.inCluster()
+                ? FEW_CLUSTER_MICROS + FEW_CLUSTER_PART_MICROS * config.splits()
+                : FEW_COMBINE_MICROS + FEW_PART_MICROS * config.splits();
+    return FEW_MICROS + Math.max(micros, attention.bytes() / memory) + combine;
   }
 
   /** Of warpgroups: an SM's blocks one after the other, the long ones first. */

@@ -94,6 +94,7 @@ public record AttentionSpace(
                 AttentionConfig.wgmma(tileRows, tileKeys, ring).withSplits(parts);
             if (threads.isEmpty() || threads.contains(config.threads())) {
               configs.add(config);
+              configs.add(config.combinedInCluster());
               configs.add(config.withBlocks(DeviceCatalogue.sms(target)));
             }
           }

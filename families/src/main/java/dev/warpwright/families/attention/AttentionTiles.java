@@ -264,6 +264,9 @@ final class AttentionTiles {
 
   /** What computes all parts and combines them in clusters. */
   Kernel inClusters(Kernel part) {
+    holes.put("BLOCKS", "part = $SPLITS, m = $TILES, head = $BH");
+    holes.put("HEAD", "head");
+    holes.put("ROWS", "m");
     return ClusterParts.of(part, holes, attention, config);
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.families.attention;
 
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
@@ -188,6 +189,22 @@ final class WarpgroupTiles {
    * @param full whether all entries have all keys, and no lengths are given
    */
   static PrimFunc program(String name, Attention attention, AttentionConfig config, boolean full) {
+    return holes(attention, config, full).parse(name, PROGRAM);
+  }
+
+  /**
+   * What computes all parts and combines them in clusters.
+   *
+   * @param part what the program of a part became
+   */
+  static Kernel inClusters(Kernel part, Attention attention, AttentionConfig config, boolean full) {
+    TextHoles holes = holes(attention, config, full);
+    holes.put("BLOCKS", "part = $SPLITS, x = $ACROSS, y = $ALONG");
+    // Maxima that parts leave have been scaled.
+    return ClusterParts.of(part, holes, attention, config);
+  }
+
+  private static TextHoles holes(Attention attention, AttentionConfig config, boolean full) {
     int rows = config.tileRows();
     boolean parts = config.splits() > 1;
     TextHoles holes = AttentionTiles.shape(attention, rows, config.tileKeys(), "first");
@@ -219,7 +236,7 @@ final class WarpgroupTiles {
             : tiles - 1 + " - y");
     AttentionTiles.lengths(holes, attention, full);
     // What combines may be launched when all blocks have begun.
-    holes.put("SIGNAL", parts ? "griddepcontrol.launch_dependents()" : "");
+    holes.put("SIGNAL", parts && !config.inCluster() ? "griddepcontrol.launch_dependents()" : "");
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("TILES", parts ? PART_TILES : ALL_TILES);
@@ -235,6 +252,6 @@ final class WarpgroupTiles {
     // Times the scale it is a number yet.
     double scale = attention.scale() * Math.log(Math.E) / Math.log(2);
     holes.put("LEAST", String.format(Locale.ROOT, "%.9ef32", -3e38 / Math.max(1, scale)));
-    return holes.parse(name, PROGRAM);
+    return holes;
   }
 }

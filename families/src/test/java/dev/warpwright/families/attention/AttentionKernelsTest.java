@@ -97,6 +97,20 @@ class AttentionKernelsTest {
               config(16, 32, 2, 64, 1).combinedInCluster(),
               1,
               99),
+          new Case(
+              Attention.of(1, 4, 2, 64, 1, 300, DType.BF16),
+              config(16, 16, 7, 32, 2).combinedInCluster(),
+              290),
+          new Case(
+              Attention.of(2, 4, 1, 64, 3, 200, DType.BF16).withCausal(true),
+              AttentionConfig.wgmma(64, 64, 2).withSplits(3).combinedInCluster(),
+              190,
+              17),
+          new Case(
+              Attention.of(2, 2, 1, 128, 35, 130, DType.F16),
+              AttentionConfig.wgmma(64, 32, 3).withSplits(4).combinedInCluster(),
+              130,
+              0),
           // Prefill: tiles of rows within a head and across heads, those that see less are shorter.
           new Case(
               Attention.of(1, 4, 2, 64, 77, 77, DType.BF16).withCausal(true),
@@ -275,6 +289,10 @@ class AttentionKernelsTest {
               77,
               77),
           new Case(
+              Attention.of(1, 8, 2, 128, 1, 200, DType.BF16),
+              AttentionConfig.wgmma(64, 64, 3).withSplits(4).combinedInCluster(),
+              200),
+          new Case(
               Attention.of(1, 4, 2, 64, 32, 90, DType.F16), AttentionConfig.wgmma(64, 64, 2), 90));
 
   /** Of sizes that are worth timing. */
@@ -290,6 +308,9 @@ class AttentionKernelsTest {
             new Case(
                 Attention.of(1, 32, 8, 128, 1, 1024, DType.BF16),
                 config(16, 32, 8, 32, 4).combinedInCluster()),
+            new Case(
+                Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16),
+                AttentionConfig.wgmma(64, 64, 4).withSplits(8).combinedInCluster()),
             new Case(
                 Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
                 config(64, 64, 1, 128, 2)),

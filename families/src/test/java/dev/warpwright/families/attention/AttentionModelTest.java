@@ -35,8 +35,10 @@ class AttentionModelTest {
   @Test
   void fewHeadsDivideTheirKeysAndManyDoNot() {
     Attention one = Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16);
-    assertThat(best(one).config().splits()).isGreaterThan(16);
-    assertThat(best(one).config().tileRows()).isEqualTo(16);
+    assertThat(best(one).config().splits()).isGreaterThan(8);
+    assertThat(best(one).config().isForWarpgroups()).isTrue();
+    Attention many = Attention.of(32, 32, 8, 128, 1, 4096, DType.BF16);
+    assertThat(best(many).config().splits()).isLessThanOrEqualTo(2);
     Attention prefill = Attention.of(4, 32, 8, 128, 4096, 4096, DType.BF16).withCausal(true);
     assertThat(best(prefill).config().splits()).isEqualTo(1);
     assertThat(best(prefill).config().isForWarpgroups()).isTrue();
@@ -54,6 +56,14 @@ class AttentionModelTest {
     "32, 4096, 161.50, rows=16 keys=64 splits=1 threads=32 stages=3",
     "1, 1024, 5.75, rows=16 keys=32 splits=32 threads=32 stages=3",
     "1, 1024, 8.42, rows=16 keys=16 splits=8 threads=32 stages=2",
+    "1, 16384, 19.6, rows=64 keys=64 splits=16 threads=256 stages=6 by=wgmma",
+    "1, 16384, 34.8, rows=64 keys=64 splits=16 threads=256 stages=2 by=wgmma",
+    "8, 2048, 18.3, rows=64 keys=64 splits=2 threads=256 stages=6 by=wgmma combine=cluster",
+    "32, 4096, 119.3, rows=64 keys=64 splits=1 threads=256 stages=4 by=wgmma",
+    "32, 4096, 120.8, rows=64 keys=96 splits=1 threads=256 stages=4 by=wgmma blocks=132",
+    "1, 1024, 4.75, rows=64 keys=64 splits=8 threads=256 stages=4 by=wgmma combine=cluster",
+    "1, 1024, 4.88, rows=64 keys=64 splits=8 threads=256 stages=4 by=wgmma",
+    "1, 1024, 5.48, rows=16 keys=128 splits=8 threads=128 stages=2 combine=cluster",
     "0, 4096, 244.1, rows=128 keys=128 splits=1 threads=384 stages=3 by=wgmma",
     "0, 4096, 259.5, rows=128 keys=96 splits=1 threads=384 stages=4 by=wgmma",
     "0, 4096, 357.7, rows=128 keys=64 splits=1 threads=384 stages=2 by=wgmma",

@@ -123,7 +123,7 @@ public final class AttentionBench {
         AttentionMemory memory =
             new AttentionMemory(
                 attention,
-                AttentionKernels.of(attention, configs.getFirst(), (GpuTarget) gpu.target())
+                AttentionKernels.ofFull(attention, configs.getFirst(), (GpuTarget) gpu.target())
                     .program(),
                 seed,
                 context,

@@ -11,12 +11,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Compiles configurations by as many threads as there are cores, in their order, while others are
  * measured: compiling one takes longer than timing it.
  */
 final class CompileAhead implements AutoCloseable {
+  /** Of one kernel; the longest took two. */
+  private static final long MOST_SECONDS = 20;
+
   private final Map<AttentionConfig, Future<CompiledAttention>> results = new HashMap<>();
   private final ExecutorService threads;
 
@@ -48,9 +52,21 @@ final class CompileAhead implements AutoCloseable {
     }
   }
 
-  /** Forgets what was not begun. */
+  /**
+   * Forgets what was not begun, and waits for the rest: a process that ends while the compiler
+   * library works in another thread crashes in it.
+   */
   @Override
   public void close() {
-    threads.shutdownNow();
+    threads.shutdown();
+    results.values().forEach(result -> result.cancel(false));
+    try {
+      if (!threads.awaitTermination(MOST_SECONDS, TimeUnit.SECONDS)) {
+        threads.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      threads.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -31,7 +31,7 @@ record CompiledAttention(AttentionKernels kernels, List<Cubin> cubins, String so
    * @throws dev.warpwright.base.UserError if the configuration is none of the attention's
    */
   static CompiledAttention of(Attention attention, AttentionConfig config, GpuTarget target) {
-    AttentionKernels kernels = AttentionKernels.of(attention, config, target);
+    AttentionKernels kernels = AttentionKernels.ofFull(attention, config, target);
     List<Cubin> cubins = new ArrayList<>();
     StringBuilder sources = new StringBuilder();
     for (Kernel kernel : kernels.kernels()) {

@@ -24,7 +24,9 @@ public final class AttentionData {
     for (int i = 0; i < q.size(); i++) {
       q.setElement(i, q.element(i) * QUERIES);
     }
-    put(arguments.get("lengths"), cache.lengths());
+    if (params.stream().anyMatch(param -> param.name().equals("lengths"))) {
+      put(arguments.get("lengths"), cache.lengths());
+    }
     if (cache.attention().isPaged()) {
       put(arguments.get("table"), cache.table());
     }

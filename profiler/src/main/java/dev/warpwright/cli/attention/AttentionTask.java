@@ -65,6 +65,7 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
                   (int) values.number("rows", 1, MOST, GROUP_ROWS),
                   (int) values.number("keys", 1, MOST, GROUP_KEYS),
                   (int) values.number("stages", 1, MOST, GROUP_STAGES))
+              .withSplits((int) values.number("splits", 1, MOST, 1))
               .withBlocks((int) values.number("blocks", 0, MOST, 0));
     } else if (by != null
         || isInCluster(values)
@@ -76,9 +77,9 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
               (int) values.number("splits", 1, MOST, 1),
               (int) values.number("threads", 1, MOST, THREADS),
               (int) values.number("stages", 1, MOST, STAGES));
-      config = isInCluster(values) ? config.combinedInCluster() : config;
     }
     if (config != null) {
+      config = isInCluster(values) ? config.combinedInCluster() : config;
       config.check(attention);
     }
     values.finish(KEYS);
