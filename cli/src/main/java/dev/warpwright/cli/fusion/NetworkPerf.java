@@ -33,7 +33,6 @@ import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.DeviceCatalogue;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -129,7 +128,11 @@ public final class NetworkPerf implements Action<NetworkRequest> {
                     ? NetworkCandidates.untuned(here)
                     : NetworkCandidates.products(here, request.database()));
     @Nullable TuningRecord record =
-        request.untuned() ? null : record(task, request.database(), here);
+        request.untuned()
+            ? null
+            : NetworkRecords.best(
+                    request.database(), task.key(), here.target(), here.environment().device())
+                .orElse(null);
     @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
     Made chosen = candidates.chosen(preferred);
     List<Made> programs = new ArrayList<>(List.of(chosen));
@@ -234,17 +237,6 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         .filter(device -> device.name().equals(here.name()))
         .findFirst()
         .flatMap(DeviceSensors::open);
-  }
-
-  /** The fastest alternative that records know; null for none. */
-  private static @Nullable TuningRecord record(NetworkTask task, Path file, TuningDevice here) {
-    if (!Files.isRegularFile(file)) {
-      return null;
-    }
-    try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
-      return NetworkRecords.best(database, task.key(), here.target(), here.environment().device())
-          .orElse(null);
-    }
   }
 
   /**

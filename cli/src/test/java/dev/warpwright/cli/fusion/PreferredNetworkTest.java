@@ -14,14 +14,17 @@ import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -93,6 +96,50 @@ final class PreferredNetworkTest {
       assertThat(best(database, graph, Precision.F16, 4000)).contains(name);
       assertThat(best(database, graph, Precision.F16, 2000)).contains(layers);
     }
+  }
+
+  /** Whether somebody has a database must not decide whether what comes along is used. */
+  @Test
+  void recordsThatComeAlongServeWithAndWithoutADatabase() {
+    TuningRecord shipped;
+    try (TuningDatabase along = TuningDatabase.inMemory()) {
+      ShippedRecords.addTo(along);
+      shipped =
+          along.all().stream()
+              .filter(record -> record.workload().kind().equals("network"))
+              .findFirst()
+              .orElseThrow();
+    }
+    String device = shipped.environment().device();
+    Path file = folder.resolve("tuning.db");
+    assertThat(NetworkRecords.best(file, shipped.workload(), GpuTarget.SM_90A, device))
+        .map(TuningRecord::point)
+        .contains(shipped.point());
+    Graph graph = Warpwright.load(MODEL).graph();
+    WorkloadKey other = otherRows(shipped.workload());
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(record(graph, 4096, NAME, 10));
+      database.add(
+          new TuningRecord(
+              other,
+              shipped.environment(),
+              NetworkRecords.point(NAME),
+              shipped.sourceHash(),
+              shipped.outcome(),
+              Instant.now()));
+    }
+    assertThat(NetworkRecords.best(file, shipped.workload(), GpuTarget.SM_90A, device))
+        .map(TuningRecord::point)
+        .contains(shipped.point());
+    assertThat(NetworkRecords.best(file, other, GpuTarget.SM_90A, device))
+        .map(TuningRecord::point)
+        .contains(NetworkRecords.point(NAME));
+  }
+
+  private static WorkloadKey otherRows(WorkloadKey network) {
+    Map<String, String> parameters = new TreeMap<>(network.parameters());
+    parameters.put("rows", "2");
+    return new WorkloadKey(network.kind(), parameters);
   }
 
   /** Of a network that comes along with names of kernels, these come along, too. */

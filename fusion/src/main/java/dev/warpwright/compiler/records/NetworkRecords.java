@@ -58,14 +58,18 @@ public final class NetworkRecords {
    */
   public static Optional<TuningRecord> best(
       KnownRecords database, WorkloadKey network, GpuTarget target, String device) {
-    Optional<TuningRecord> same = database.best(network, target.name(), device);
-    return same.isPresent()
-        ? same
-        : database.nearest(network, target.name(), 1).stream()
-            .filter(record -> record.workload().distance(network) <= FARTHEST)
-            .filter(record -> sameButRows(record.workload(), network))
-            .findFirst()
-            .map(NetworkRecords::withoutKernels);
+    return database
+        .best(network, target.name(), device)
+        .or(() -> neighbour(database, network, target));
+  }
+
+  private static Optional<TuningRecord> neighbour(
+      KnownRecords database, WorkloadKey network, GpuTarget target) {
+    return database.nearest(network, target.name(), 1).stream()
+        .filter(record -> record.workload().distance(network) <= FARTHEST)
+        .filter(record -> sameButRows(record.workload(), network))
+        .findFirst()
+        .map(NetworkRecords::withoutKernels);
   }
 
   /** For other rows other kernels were measured. */
@@ -93,20 +97,32 @@ public final class NetworkRecords {
   }
 
   /**
-   * The same of the user's database, or else of the records that come with Warpwright; null if
-   * neither knows the network.
+   * The same of a file and of the records that come with Warpwright: its own before those, but
+   * those before what it has for other rows.
+   *
+   * @param file of a database; none is looked into where there is no such file, or no SQLite
+   * @return empty if neither knows the network
+   * @throws UserError if the file is no such database
    */
+  public static Optional<TuningRecord> best(
+      Path file, WorkloadKey network, GpuTarget target, String device) {
+    KnownRecords shipped = ShippedRecords.records();
+    if (!TuningDatabase.isAvailable() || !Files.isRegularFile(file)) {
+      return best(shipped, network, target, device);
+    }
+    try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
+      return database
+          .best(network, target.name(), device)
+          .or(() -> shipped.best(network, target.name(), device))
+          .or(() -> neighbour(database, network, target))
+          .or(() -> neighbour(shipped, network, target));
+    }
+  }
+
+  /** The name of what the user's database knows, or else those records; null if neither does. */
   public static @Nullable String best(WorkloadKey network, GpuTarget target, String device) {
     try {
-      Optional<TuningRecord> users = Optional.empty();
-      Path file = TuningLocation.database();
-      if (TuningDatabase.isAvailable() && Files.isRegularFile(file)) {
-        try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
-          users = best(database, network, target, device);
-        }
-      }
-      return users
-          .or(() -> best(ShippedRecords.records(), network, target, device))
+      return best(TuningLocation.database(), network, target, device)
           .map(TuningRecord::point)
           .map(NetworkRecords::name)
           .orElse(null);

@@ -61,8 +61,8 @@ import picocli.CommandLine.Parameters;
           + " tuned, and then, in what that leaves of the time, a quarter at least, which of their kernels are"
           + " fastest together.",
       "",
-      "Of attention: B, entries (1); HQ, HKV, heads (HKV: as many as HQ); D, of a head; T, tokens"
-          + " (1); S, keys; causal (0), page (0: contiguous), dtype (bf16); t (24). rows, keys, splits, threads, stages: the only values to try, as"
+      "Of attention: B, entries (1), each with all keys; HQ, HKV, heads (HKV: as many as HQ); D, of a"
+          + " head; T, tokens (1); S, keys; causal (0), page (0: contiguous), dtype (bf16); t (24). rows, keys, splits, threads, stages: the only values to try, as"
           + " stages=2,3.",
       "",
       "Of FILE.ir, one's own function: values of its scalars, t (64), seconds (120), seed; tiles,"
