@@ -20,6 +20,7 @@ module dev.warpwright.ir {
       dev.warpwright.schedule,
       dev.warpwright.text,
       dev.warpwright.threads,
+      dev.warpwright.tiles,
       dev.warpwright.workload;
   exports dev.warpwright.ir.layout to
       dev.warpwright.lower,

@@ -8,11 +8,9 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.threads;
+  requires transitive dev.warpwright.tiles;
 
   exports dev.warpwright.lower.copy to
       dev.warpwright.families;
   exports dev.warpwright.lower.flow;
-  exports dev.warpwright.lower.tile to
-      dev.warpwright.cli,
-      dev.warpwright.fusion;
 }

@@ -14,9 +14,12 @@ module dev.warpwright.threads {
       dev.warpwright.lower;
   exports dev.warpwright.lower.gpu to
       dev.warpwright.families,
-      dev.warpwright.lower;
+      dev.warpwright.lower,
+      dev.warpwright.tiles;
   exports dev.warpwright.lower.grid to
-      dev.warpwright.lower;
+      dev.warpwright.lower,
+      dev.warpwright.tiles;
   exports dev.warpwright.lower.item to
-      dev.warpwright.lower;
+      dev.warpwright.lower,
+      dev.warpwright.tiles;
 }

@@ -30,6 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PassListTest {
   private static final Path GOLDENS = Path.of("src/test/resources/dev/warpwright/lower/flow");
   private static final Path SOURCES = Path.of("src/main/java/dev/warpwright/lower");
+  private static final String TILES =
+      "../../../../../../../tiles/src/main/java/dev/warpwright/lower/";
 
   /** The passes in their order, and where they are. */
   private static final Map<String, Path> PASSES = new LinkedHashMap<>();
@@ -37,10 +39,10 @@ class PassListTest {
   static {
     for (String pass :
         List.of(
-            "tile/DistributeWork",
-            "tile/PlanPipes",
-            "tile/AssignRoles",
-            "tile/PrefetchItems",
+            TILES + "tile/DistributeWork",
+            TILES + "tile/PlanPipes",
+            TILES + "tile/AssignRoles",
+            TILES + "tile/PrefetchItems",
             "flow/ChooseMovement",
             "flow/PlanShared",
             "flow/LowerPipes",
@@ -60,8 +62,8 @@ class PassListTest {
    */
   private static final Map<String, Path> SOMETIMES =
       Map.of(
-          "HalveGathers", SOURCES.resolve("tile/HalveGathers.java"),
-          "SplitColumns", SOURCES.resolve("tile/SplitColumns.java"),
+          "HalveGathers", SOURCES.resolve(TILES + "tile/HalveGathers.java"),
+          "SplitColumns", SOURCES.resolve(TILES + "tile/SplitColumns.java"),
           "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"),
           "RollLayers", SOURCES.resolve("flow/RollLayers.java"));
 
@@ -92,7 +94,7 @@ class PassListTest {
             "\"[^\"\\n]*sm_\\d|\\bSM_\\d|hasAmpere|hasHopper|\\barch\\(\\)"
                 + "|arget(\\(\\))?\\.name\\(\\)\\s*\\.\\s*(equals|startsWith|contains|matches)");
     List<String> found = new ArrayList<>();
-    for (String module : List.of("lower", "threads", "host")) {
+    for (String module : List.of("lower", "tiles", "threads", "host")) {
       for (Path source : sources(Path.of("..", module).resolve(SOURCES))) {
         Matcher matcher = named.matcher(code(source));
         while (matcher.find()) {
@@ -109,7 +111,7 @@ class PassListTest {
   void theListIsAllThatTells() throws IOException {
     Set<String> told = new TreeSet<>();
     Pattern tell = Pattern.compile("tell\\(\\s*\"(\\w+)\"");
-    for (String below : List.of("flow", "tile")) {
+    for (String below : List.of("flow", TILES + "tile")) {
       for (Path source : sources(SOURCES.resolve(below))) {
         Matcher matcher = tell.matcher(code(source));
         while (matcher.find()) {
