@@ -54,7 +54,7 @@ class AttentionTuneTest {
   @Test
   void eachResultIsSaidAndKeptBeforeTheNextRuns() {
     for (AttentionConfig config : List.of(WHOLE, PARTS)) {
-      AttentionKernels.of(search(true).attention(), config, GpuTarget.SM_80)
+      AttentionKernels.ofFull(search(true).attention(), config, GpuTarget.SM_80)
           .kernels()
           .forEach(gpu::knows);
     }

@@ -44,6 +44,11 @@ final class ClusterParts {
   /** So many turns are written out, so that all that they read is under way at once. */
   private static final int UNROLLED = 4;
 
+  /** What holds a part's results in shared memory, by the parameter that held all parts'. */
+  private static final Map<String, String> PARTS =
+      Map.of("tops", "ownTops", "totals", "ownTotals", "sums", "ownSums");
+
+  /** Where {@code sync_threads} stands, the part's code will. */
   private static final String TEXT =
       """
       kernel combined(O: $T[$BH, $R, $D]) grid($BLOCKS) block(tid = $THREADS) {
@@ -146,10 +151,6 @@ final class ClusterParts {
         all,
         part.attrs().with("cluster", config.splits()));
   }
-
-  /** What holds a part's results in shared memory, by the parameter that held all parts'. */
-  private static final Map<String, String> PARTS =
-      Map.of("tops", "ownTops", "totals", "ownTotals", "sums", "ownSums");
 
   /**
    * The part's code, which leaves its results in shared memory.

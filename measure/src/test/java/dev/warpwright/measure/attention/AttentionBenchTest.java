@@ -39,7 +39,7 @@ class AttentionBenchTest {
   private List<Outcome> run() {
     try (Gpu gpu = Gpu.find().orElseThrow()) {
       for (AttentionConfig config : List.of(WHOLE, PARTS)) {
-        AttentionKernels.of(ATTENTION, config, (GpuTarget) gpu.target())
+        AttentionKernels.ofFull(ATTENTION, config, (GpuTarget) gpu.target())
             .kernels()
             .forEach(fake::knows);
       }
