@@ -16,6 +16,9 @@ import java.util.List;
  * decodes, of which the logarithms deviate by 0.08.
  */
 public final class AttentionModel {
+  /** The device of those times. */
+  public static final String FITTED = "H200 SXM";
+
   /** A step of a block with 16 rows for each warp and heads of 128: its softmax and barriers. */
   private static final double STEP_MICROS = 0.27;
 
@@ -185,7 +188,12 @@ public final class AttentionModel {
                 * 4;
     double bytes = attention.bytes() + partial;
     if (isFew(attention, config)) {
-      return new Expected(config, few(attention, config, device), bytes, blocks, resident);
+      return new Expected(
+          config,
+          few(attention, config, device),
+          bytes,
+          blocks,
+          ofFewResident(attention, config, device));
     }
     // Of causal rows about half the keys are not looked at, where there are as many as keys.
     double share =
@@ -288,6 +296,17 @@ public final class AttentionModel {
     return micros;
   }
 
+  private static int ofFewResident(
+      Attention attention, AttentionConfig config, DeviceModel device) {
+    return config.blocks() > 0
+        ? 1
+        : Math.clamp(
+            device.target().sharedPerSm()
+                / (sharedBytes(attention, config) + device.target().reservedPerBlock()),
+            1,
+            FEW_RESIDENT);
+  }
+
   /**
    * Of few rows by warpgroups: waves of blocks, whose copies take what memory's rate allows or what
    * is under way at a time, the longer counting most.
@@ -299,14 +318,7 @@ public final class AttentionModel {
     int each = Math.ceilDiv(ofEntry, config.splits());
     // Parts of whole tiles: the last ones may have nothing to do.
     long blocks = (long) attention.heads() * Math.ceilDiv(ofEntry, each);
-    int resident =
-        config.blocks() > 0
-            ? 1
-            : Math.clamp(
-                device.target().sharedPerSm()
-                    / (sharedBytes(attention, config) + device.target().reservedPerBlock()),
-                1,
-                FEW_RESIDENT);
+    int resident = ofFewResident(attention, config, device);
     double micros = 0;
     for (long left = blocks; left > 0; left -= (long) resident * device.sms()) {
       long now = Math.min(left, (long) resident * device.sms());

@@ -116,22 +116,22 @@ final class AttentionTiles {
       tile.copy sums[part, h, m * $TM +: $TM, 0 +: $DP] <- o[0 +: $TM, 0 +: $DP]
       """;
 
-  /** An element of the result, of all parts. */
-  private static final String COMBINED =
+  /** An element of the result, of all parts; holes say where part {@code p} has its own. */
+  static final String COMBINED =
       """
       alloc top: f32[1] local
       alloc total: f32[1] local
       alloc sum: f32[1] local
       top[0] = $LEAST
       unroll p in $SPLITS {
-        top[0] = max(top[0], tops[p, h, r])
+        top[0] = max(top[0], $TOP)
       }
       total[0] = 0.0f32
       sum[0] = 0.0f32
       unroll p in $SPLITS {
-        let weight: f32 = exp2_approx(tops[p, h, r] - top[0])
-        total[0] = fma(weight, totals[p, h, r], total[0])
-        sum[0] = fma(weight, sums[p, h, r, j], sum[0])
+        let weight: f32 = exp2_approx($TOP - top[0])
+        total[0] = fma(weight, $TOTAL, total[0])
+        sum[0] = fma(weight, $SUM, sum[0])
       }
       O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
       """;
@@ -181,7 +181,6 @@ final class AttentionTiles {
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("WARPS", config.warps());
-    holes.put("COMBINED", COMBINED);
     boolean ring = config.stages() > 1;
     holes.put("LOOP", ring ? "pipeline" : "for");
     holes.put("STAGES", ring ? " [stages = " + config.stages() + "]" : "");
@@ -320,6 +319,10 @@ final class AttentionTiles {
     int warps = Math.ceilDiv(attention.headSize(), 32);
     boolean many = (long) attention.heads() * attention.rows() * warps > MOST_WARPS;
     holes.put("COLUMNS", many ? warps * 32 : 32);
+    holes.put("COMBINED", COMBINED);
+    holes.put("TOP", "tops[p, h, r]");
+    holes.put("TOTAL", "totals[p, h, r]");
+    holes.put("SUM", "sums[p, h, r, j]");
     holes.put("WAIT", early ? "griddepcontrol.wait()" : "");
     holes.put("CONSTANTS", early ? " [constants = \"\"]" : "");
     return holes.parse(name, COMBINE);

@@ -72,21 +72,7 @@ final class ClusterParts {
               totals[p] = cluster.load.f32(&ownTotals[i], p)
               sums[p] = cluster.load.f32(&ownSums[i, j], p)
             }
-            alloc top: f32[1] local
-            alloc total: f32[1] local
-            alloc sum: f32[1] local
-            top[0] = $LEAST
-            unroll p in $SPLITS {
-              top[0] = max(top[0], tops[p])
-            }
-            total[0] = 0.0f32
-            sum[0] = 0.0f32
-            unroll p in $SPLITS {
-              let weight: f32 = exp2_approx(tops[p] - top[0])
-              total[0] = fma(weight, totals[p], total[0])
-              sum[0] = fma(weight, sums[p], sum[0])
-            }
-            O[h, r, j] = $T(select(total[0] == 0.0f32, 0.0f32, sum[0] / total[0]))
+            $COMBINED
           }
         }
         cluster.sync()
@@ -120,6 +106,10 @@ final class ClusterParts {
             .findFirst()
             .orElseThrow();
     long turns = Math.ceilDiv(used, config.splits() * threads);
+    holes.put("COMBINED", AttentionTiles.COMBINED);
+    holes.put("TOP", "tops[p]");
+    holes.put("TOTAL", "totals[p]");
+    holes.put("SUM", "sums[p]");
     holes.put("OWN", own);
     holes.put("USED", used);
     holes.put("THREADS", threads);

@@ -34,7 +34,7 @@ public final class AttentionPlan {
     for (Kernel kernel : kernels.kernels()) {
       lines.add("  " + kernel.name() + ": " + what(kernels, kernel));
     }
-    lines.add("  " + kernels.config().text() + "; " + text(expected, device));
+    lines.add("  " + kernels.config().text() + "; " + text(kernels.attention(), expected, device));
     Json.Members json =
         json(attention, target)
             .with("config", kernels.config().text())
@@ -70,16 +70,20 @@ public final class AttentionPlan {
         KernelResources.of(kernel).sharedBytes());
   }
 
-  private static String text(Expected expected, DeviceModel device) {
+  private static String text(Attention attention, Expected expected, DeviceModel device) {
     return String.format(
         Locale.ROOT,
-        "%d blocks, %d at a time on each of %d SMs; %s us expected on an %s (not fitted to"
-            + " measurements)",
+        "%d blocks, %d at a time on each of %d SMs; %s us expected on an %s%s",
         expected.blocks(),
         expected.resident(),
         device.sms(),
         Figure.number(expected.micros()),
-        device.name());
+        device.name(),
+        !AttentionModel.isMeasured(attention, expected.config())
+            ? " (nothing of its kind was measured)"
+            : device.name().equals(AttentionModel.FITTED)
+                ? ""
+                : " (extrapolated from an " + AttentionModel.FITTED + ")");
   }
 
   private static Json.Members json(Attention attention, GpuTarget target) {
