@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gives the command line hostile input: mutated models, kernels in text, orders, databases, options, surroundings. Each must end
-# within 20 s, with an exit code of the contract, one line at most of an error, no trace, and no file where none should be.
+# within 20 s of work (200 s with -Xint), with an exit code of the contract, one line at most of an error, no trace, and no file where none should be.
 # What breaks that is kept under cli/build/hostile/findings with its files, its arguments (FOLDER stands for theirs) and what
 # was wrong; then the exit code is 1. A kind and a seed make the same input again: hostile.sh 60 kernels 1234 1.
 # Usage: hostile.sh SECONDS [KIND|all [SEED [COUNT]]]   at most SECONDS and COUNT inputs of each kind; kinds: models kernels orders databases commands

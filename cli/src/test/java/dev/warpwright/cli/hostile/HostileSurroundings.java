@@ -31,7 +31,7 @@ final class HostileSurroundings implements Hostile {
           "-Duser.timezone=Nowhere/None",
           "-Xmx48m",
           "-Xss180k",
-          "-Xint",
+          ChildContract.INTERPRETED,
           "-XX:ActiveProcessorCount=1",
           "");
 
