@@ -253,14 +253,6 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
         : us < 1e6 ? format("%.2f ms", us / 1e3) : format("%.2f s", us / 1e6);
   }
 
-  static String predictedTime(GemmPrediction p) {
-    return time(p.timeUs());
-  }
-
-  static String predictedBytes(GemmPrediction p) {
-    return bytes(p.dramBytes());
-  }
-
   static String bytes(double bytes) {
     return bytes < 1e6
         ? format("%.0f kB", bytes / 1e3)

@@ -12,17 +12,17 @@ import dev.warpwright.measure.orders.MeasurementJson;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurer;
+import dev.warpwright.measure.orders.OrderPrediction;
 import dev.warpwright.measure.orders.RecordedOrders;
 import dev.warpwright.measure.orders.SimulatedOrderMeasurer;
 import dev.warpwright.measure.orders.Timeline;
-import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.target.DeviceCatalogue;
-import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Measures orders, beside what is predicted of them. */
@@ -70,19 +70,16 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 measured,
                 m -> {
                   Json.Members json = MeasurementJson.write(m);
-                  GemmPrediction predicted = predicted(m);
-                  return predicted == null
-                      ? json
-                      : json.with("predicted", AnalyzeAction.prediction(predicted));
+                  OrderPrediction predicted = predicted(m);
+                  return predicted == null ? json : json.with("predicted", predicted.json());
                 }));
   }
 
   /** What the model says, for a device of the catalogue. */
-  private static @Nullable GemmPrediction predicted(OrderMeasurement m) {
-    DeviceModel device = DeviceCatalogue.find(m.device()).orElse(null);
-    return device == null || !m.shape().type().supportedBy(device)
-        ? null
-        : GemmPrediction.of(m.shape(), m.tiling(), m.order(), device);
+  private static @Nullable OrderPrediction predicted(OrderMeasurement m) {
+    return DeviceCatalogue.find(m.device())
+        .flatMap(device -> OrderPrediction.of(m.shape(), m.tiling(), m.order(), device))
+        .orElse(null);
   }
 
   private static String text(List<OrderMeasurement> measured) {
@@ -123,23 +120,26 @@ public final class MeasureAction implements Action<MeasureRequest> {
   }
 
   private static String line(OrderMeasurement m) {
-    GemmPrediction p = predicted(m);
+    OrderPrediction p = predicted(m);
     Counters counters = m.counters();
     String time =
         counters == null
             ? "-"
-            : both(AnalyzeAction.time(counters.timeUs()), p, AnalyzeAction::predictedTime);
+            : both(
+                AnalyzeAction.time(counters.timeUs()),
+                p,
+                q -> AnalyzeAction.time(q.usual().timeUs()));
     String memory =
         counters == null
             ? "-"
-            : both(AnalyzeAction.bytes(counters.dramBytes()), p, AnalyzeAction::predictedBytes);
+            : both(
+                AnalyzeAction.bytes(counters.dramBytes()),
+                p,
+                q -> AnalyzeAction.bytes(q.usual().dramBytes()));
     String hits =
         counters == null
             ? "-"
-            : both(
-                format("%.0f%%", 100 * counters.hitRate()),
-                p,
-                q -> format("%.0f%%", 100 * q.hitRate()));
+            : both(format("%.0f%%", 100 * counters.hitRate()), p, MeasureAction::hits);
     Timeline timeline = m.timeline();
     return format(
         "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
@@ -160,21 +160,28 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 timeline.events().size()));
   }
 
+  /** A hit rate, with that of uneven SMs before it where it is another one. */
+  private static String hits(OrderPrediction p) {
+    String usual = format("%.0f", 100 * p.usual().hitRate());
+    String uneven = format("%.0f", 100 * p.uneven().hitRate());
+    return usual.equals(uneven) ? usual + "%" : uneven + "-" + usual + "%";
+  }
+
   private static String both(
       String measured,
-      @Nullable GemmPrediction predicted,
-      java.util.function.Function<GemmPrediction, String> text) {
+      @Nullable OrderPrediction predicted,
+      Function<OrderPrediction, String> text) {
     return predicted == null ? measured : measured + " (" + text.apply(predicted) + ")";
   }
 
   private static String csv(List<OrderMeasurement> measured) {
     var csv =
         new StringBuilder(
-            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,sms,idle,predictedUs,predictedDram,predictedHitRate\n");
+            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,sms,idle,predictedUs,predictedDram,predictedHitRate,unevenHitRate\n");
     for (OrderMeasurement m : measured) {
       Counters c = m.counters();
       Timeline t = m.timeline();
-      GemmPrediction p = predicted(m);
+      OrderPrediction p = predicted(m);
       csv.append(
           format(
               "%d,%d,%d,%s,%s,%s,%s,%s,%s,%s,%.3g,%s,%s,%s\n",
@@ -195,7 +202,14 @@ public final class MeasureAction implements Action<MeasureRequest> {
                       "%.3f,%.0f,%.0f,%.0f,%.4f",
                       c.timeUs(), c.dramReadBytes(), c.dramWriteBytes(), c.l2Bytes(), c.hitRate()),
               t == null ? "," : format("%d,%.4f", t.sms(), t.idle()),
-              p == null ? ",," : format("%.3f,%.0f,%.4f", p.timeUs(), p.dramBytes(), p.hitRate())));
+              p == null
+                  ? ",,,"
+                  : format(
+                      "%.3f,%.0f,%.4f,%.4f",
+                      p.usual().timeUs(),
+                      p.usual().dramBytes(),
+                      p.usual().hitRate(),
+                      p.uneven().hitRate())));
     }
     return csv.toString();
   }

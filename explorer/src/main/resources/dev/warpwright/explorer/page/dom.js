@@ -88,6 +88,9 @@ export const timesLike = values => inOneUnit(values, ['µs', 'ms', 's'], 1000, f
 
 export const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
 
+/** A predicted hit rate, from that on uneven SMs on where it is another one. */
+export const hitsOf = p => [...new Set([p.unevenHitRate ?? p.hitRate, p.hitRate].map(percent))].join(' to ');
+
 export async function get(name, parameters = {}) {
   return answer(await fetch(`/api/${name}?${new URLSearchParams(parameters)}`));
 }

@@ -1,5 +1,5 @@
 // Measured on a GPU: this machine's, where there is one, or what an H200 said, which comes along.
-import {attempt, bytesLike, el, finished, get, percent, post, replace, timesLike} from './dom.js';
+import {attempt, bytesLike, el, finished, get, hitsOf, percent, post, replace, timesLike} from './dom.js';
 import {timelines} from './timeline.js';
 
 /**
@@ -37,7 +37,7 @@ export function measureCard(asked, go) {
           el('td', {class: 'n'}, m.timeUs === undefined ? '–' : time(m.timeUs)),
           m.ncu ? pair(m.ncu.timeUs, m.predicted?.timeUs, time) : [none[0], el('td', {class: 'n'}, m.predicted ? time(m.predicted.timeUs) : '–')],
           m.ncu ? pair(m.ncu.dramReadBytes + m.ncu.dramWriteBytes, m.predicted && m.predicted.dramReadBytes + m.predicted.dramWriteBytes, bytes) : none,
-          m.ncu ? [el('td', {class: 'n'}, percent(m.ncu.hitRate)), el('td', {class: 'n'}, m.predicted ? percent(m.predicted.hitRate) : '–')] : none,
+          m.ncu ? [el('td', {class: 'n'}, percent(m.ncu.hitRate)), el('td', {class: 'n'}, m.predicted ? hitsOf(m.predicted) : '–')] : none,
           el('td', {class: 'n'}, m.timeline ? percent(m.timeline.idle) : '–')].flat()))))));
     replace(lines, timelines(measurements));
   };

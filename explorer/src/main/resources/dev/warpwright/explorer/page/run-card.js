@@ -1,5 +1,5 @@
 // The order of a board on the GPU: time and counters beside what is predicted of it. From a search to a file, to a measurement, to a board.
-import {attempt, bytesLike, download, el, finished, get, percent, post, replace, timesLike} from './dom.js';
+import {attempt, bytesLike, download, el, finished, get, hitsOf, percent, post, replace, timesLike} from './dom.js';
 import {items} from './model.js';
 import {orderText} from './files.js';
 
@@ -51,8 +51,8 @@ export function runCard(board) {
         el('tbody', {}, row('in a graph', times(m.timeUs), '–'),
           row('one launch', times(m.ncu?.timeUs), times(m.predicted?.timeUs)),
           row('memory', sizes(moved(m.ncu)), sizes(moved(m.predicted))),
-          row('L2 hits', m.ncu ? percent(m.ncu.hitRate) : '–', m.predicted ? percent(m.predicted.hitRate) : '–'),
-          row('idle', idle === undefined ? '–' : percent(idle), m.predicted?.tail === undefined ? '–' : percent(m.predicted.tail))))));
+          row('L2 hits', m.ncu ? percent(m.ncu.hitRate) : '–', m.predicted ? hitsOf(m.predicted) : '–'),
+          row('idle', idle === undefined ? '–' : percent(idle), m.predicted?.idle === undefined ? '–' : percent(m.predicted.idle))))));
     } catch (e) {
       told.textContent = e.message;
       throw e;

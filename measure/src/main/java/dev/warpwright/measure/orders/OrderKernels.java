@@ -1,15 +1,26 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.TileTimes;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.mma.AmpereModel;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperModel;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.grid.Dealing;
+import dev.warpwright.perf.grid.GridNumber;
+import dev.warpwright.perf.grid.PersistentGrid;
+import dev.warpwright.perf.order.TileOrders;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.target.Calibration;
+import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
@@ -37,19 +48,64 @@ final class OrderKernels {
    * @throws UserError if there is none of this type or size for the target
    */
   static Kernel of(GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int sms) {
-    GemmWorkload workload = GemmWorkload.nt(shape.m(), shape.n(), shape.k(), type(shape.type()));
+    GemmWorkload workload = workload(shape);
+    return tiling.sms() > 1
+        ? HopperGemm.schedule(workload, with(pair(tiling, target, sms), order)).kernel()
+        : AmpereGemm.schedule(workload, single(workload, tiling, order, target), target).kernel();
+  }
+
+  /**
+   * What {@link #of} makes, to be played in time.
+   *
+   * @throws UserError if there is no kernel of this type or size for the device
+   */
+  static PersistentGrid grid(GemmShape shape, Tiling tiling, BlockOrder order, DeviceModel device) {
+    GemmWorkload workload = workload(shape);
+    GpuTarget target = device.target();
+    Calibration calibration = Calibration.of(device);
+    TileProblem problem = PersistentGrid.problem(shape, 0, tiling, device);
+    TileTimes times;
+    int step;
     if (tiling.sms() > 1) {
-      if (!target.hasHopper()) {
-        throw new UserError(
-            String.format(
-                Locale.ROOT,
-                "tile=%s is what a cluster computes; %s has none",
-                tiling.text(),
-                target.name()));
-      }
-      HopperConfig pair = HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, sms / 2 * 2);
-      return HopperGemm.schedule(workload, with(pair, order)).kernel();
+      HopperConfig pair = pair(tiling, target, device.sms());
+      times = new HopperModel(calibration).tile(workload, pair, device.sms());
+      step = pair.tileK();
+    } else {
+      AmpereConfig config = single(workload, tiling, order, target);
+      times =
+          new AmpereModel(calibration)
+              .tile(workload, config, GridNumber.of(device).at(GridNumber.COPYING));
+      step = config.tileK();
     }
+    return new PersistentGrid(
+        problem,
+        TileOrders.of(problem, order),
+        WaitPolicy.ROW,
+        tiling.sms() > 1 ? Dealing.STRIDE : Dealing.DRAWN,
+        device,
+        device.sms() / tiling.sms(),
+        new PersistentGrid.Steps(Math.ceilDiv(shape.k(), step), 0),
+        times);
+  }
+
+  private static GemmWorkload workload(GemmShape shape) {
+    return GemmWorkload.nt(shape.m(), shape.n(), shape.k(), type(shape.type()));
+  }
+
+  private static HopperConfig pair(Tiling tiling, GpuTarget target, int sms) {
+    if (!target.hasHopper()) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "tile=%s is what a cluster computes; %s has none",
+              tiling.text(),
+              target.name()));
+    }
+    return HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, sms / 2 * 2);
+  }
+
+  private static AmpereConfig single(
+      GemmWorkload workload, Tiling tiling, BlockOrder order, GpuTarget target) {
     String problem = "";
     for (int perSm = tiling.perSm(); perSm >= 1; perSm--) {
       for (int stages : new int[] {3, 4, 2}) {
@@ -61,7 +117,7 @@ final class OrderKernels {
           if (why != null) {
             problem = why;
           } else if (fitsRegisters(config)) {
-            return AmpereGemm.schedule(workload, config, target).kernel();
+            return config;
           }
         }
       }

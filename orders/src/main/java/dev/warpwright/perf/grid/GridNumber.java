@@ -8,6 +8,9 @@ public enum GridNumber {
   /** By so much more or less than they should, tiles take. */
   UNEVEN,
 
+  /** The same on the most uneven card that was measured. */
+  UNEVEN_AT_MOST,
+
   /** By so much more, steps take whose operands all come from device memory. */
   FETCHING,
 

@@ -92,12 +92,12 @@ final class GridPlay {
   private final int[] counters;
   private final List<GridRun.Span> spans = new ArrayList<>();
 
-  GridPlay(PersistentGrid grid) {
+  GridPlay(PersistentGrid grid, double unevenness) {
     this.grid = grid;
     problem = grid.problem();
     items = grid.order().toArray(new WorkItem[0]);
     times = grid.times();
-    unevenness = GridNumber.of(grid.device()).at(GridNumber.UNEVEN);
+    this.unevenness = unevenness;
     fetching = GridNumber.of(grid.device()).at(GridNumber.FETCHING);
     across = L2Number.of(grid.device()).at(L2Number.ACROSS);
     blocks = grid.blocks();

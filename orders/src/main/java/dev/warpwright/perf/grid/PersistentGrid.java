@@ -94,9 +94,18 @@ public record PersistentGrid(
     return new PersistentGrid(problem, order, waits, other, device, sms, steps, times);
   }
 
-  /** Plays it. */
+  /** Plays it, on SMs as uneven as they are on most cards. */
   public GridRun run() {
-    return new GridPlay(this).play();
+    return run(GridNumber.of(device).at(GridNumber.UNEVEN));
+  }
+
+  /**
+   * Plays it.
+   *
+   * @param unevenness part of its time by which a tile may be too early or too late, 0 to 1
+   */
+  public GridRun run(double unevenness) {
+    return new GridPlay(this, unevenness).play();
   }
 
   /** Steps of a moment of a tile. */
