@@ -148,7 +148,7 @@ final class RandomSteps {
               loops.getFirst(),
               others.getFirst(),
               pick(List.of(WorkOrder.values()), random),
-              pick(List.of(WaitPolicy.values()), random));
+              pick(WaitPolicy.PLAIN, random));
       case 11 -> s.cluster(random.nextInt(1, 3), random.nextInt(1, 3));
       case 12 -> s.multicast(block);
       case 13 -> s.annotate(block, "note", "any");

@@ -62,8 +62,13 @@ class DividedWorkMutationTest {
         subject("parts", hopper("parts:3")),
         subject("stream", hopper("stream:1")),
         subject("mma.sync", mmaSync()),
-        subject("merged", FusedGridMutationTest.mmaSync()),
-        subject("merged warpgroups", FusedGridMutationTest.warpgroups()),
+        subject("merged", FusedGridMutationTest.mmaSync(FusedGridMutationTest.SHARING)),
+        subject("merged by tiles", FusedGridMutationTest.mmaSync(FusedGridMutationTest.BY_TILES)),
+        subject(
+            "merged warpgroups", FusedGridMutationTest.warpgroups(FusedGridMutationTest.SHARING)),
+        subject(
+            "merged warpgroups by tiles",
+            FusedGridMutationTest.warpgroups(FusedGridMutationTest.BY_TILES)),
         subject("merged threads", FusedGridMutationTest.threads()));
   }
 

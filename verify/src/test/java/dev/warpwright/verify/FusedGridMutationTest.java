@@ -35,22 +35,36 @@ import org.junit.jupiter.api.Test;
 /** Two products in one grid: what goes wrong between its blocks is reported. */
 class FusedGridMutationTest {
   private static final long SEED = 3;
-  private static final Sharing SHARING = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3);
+  static final Sharing SHARING = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3);
+  static final Sharing BY_TILES = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3);
 
-  static Kernel mmaSync() {
+  private static final List<Kernel> KERNELS =
+      List.of(
+          mmaSync(SHARING),
+          mmaSync(BY_TILES),
+          mmaSync(new Sharing(WorkOrder.SEQUENCE, WaitPolicy.rows(2), 3), 140),
+          warpgroups(SHARING),
+          warpgroups(BY_TILES),
+          threads());
+
+  static Kernel mmaSync(Sharing sharing) {
+    return mmaSync(sharing, 70);
+  }
+
+  private static Kernel mmaSync(Sharing sharing, int rows) {
     return PersistentFusedGemms.schedule(
-            new FfnWorkload(70, 40, 72, 70, DType.F16),
+            new FfnWorkload(rows, 40, 72, 70, DType.F16),
             new AmpereConfig(64, 64, 32, 2, 2, 2, 1, new BlockOrder.Row(), false),
-            SHARING,
+            sharing,
             GpuTarget.SM_80)
         .kernel();
   }
 
-  static Kernel warpgroups() {
+  static Kernel warpgroups(Sharing sharing) {
     return PersistentFusedGemms.schedule(
             new FfnWorkload(70, 40, 72, 72, DType.F16),
             HopperConfig.pairs(64, 64, 2, 1, 2).withCluster(1, 1),
-            SHARING)
+            sharing)
         .kernel();
   }
 
@@ -66,7 +80,7 @@ class FusedGridMutationTest {
   /** Tiles of the second product first: all blocks wait for what none of them has begun. */
   @Test
   void theReverseOrderIsADeadlock() {
-    for (Kernel kernel : List.of(mmaSync(), warpgroups(), threads())) {
+    for (Kernel kernel : KERNELS) {
       for (int resident : List.of(1, 2, 132)) {
         GridOptions options = GridOptions.DEFAULT.withBlocks(Options.Order.REVERSE, resident);
         Arguments arguments = arguments(kernel);
@@ -88,7 +102,7 @@ class FusedGridMutationTest {
   /** Whoever waits for the first row reads other rows too early. */
   @Test
   void waitingForAnotherRowIsARace() {
-    for (Kernel kernel : List.of(mmaSync(), warpgroups(), threads())) {
+    for (Kernel kernel : KERNELS) {
       Kernel wrong =
           with(
               kernel,

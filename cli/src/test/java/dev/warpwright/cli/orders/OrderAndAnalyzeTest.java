@@ -104,6 +104,14 @@ final class OrderAndAnalyzeTest {
     assertThat(out()).contains("line 1         row").doesNotContain("WRONG");
     assertThat(execute((chain + "wait=grid file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("give wait=row");
+    assertThat(execute((chain + "wait=tile,rows:2 file=" + file).split(" ")))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("of the first one is done, for which it waits, too (wait=rows:2)");
+    assertThat(execute((chain + "wait=tile file=" + file).split(" "))).isZero();
+    assertThat(out()).contains("line 1         tile").doesNotContain("WRONG");
+    assertThat(execute((chain + "wait=rows:2 order=row").split(" "))).isZero();
+    assertThat(out()).contains("row            rows:2").doesNotContain("WRONG");
     Files.writeString(
         file, "t1 = 1 Order 0: [(1,1,0), (0,1,1), (0,1,0), (0,0,0), (1,0,0), (0,0,1)]");
     assertThat(execute((chain + "file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
@@ -204,6 +212,13 @@ final class OrderAndAnalyzeTest {
     assertThat(lines.get(5)).startsWith("rows:1         grid");
     assertThat(out())
         .containsPattern("rows:1, wait=grid: deadlock: block \\d+ waits for all of the first");
+    // A batch of rows is what four rows at a time are in.
+    assertThat(execute((words + " order=rows:4,rows:1 wait=rows:4,rows:64,tile").split(" ")))
+        .isZero();
+    assertThat(out())
+        .containsPattern("rows:4 +rows:4 +.*\\(\\d+")
+        .containsPattern("rows:4 +tile +.*\\(\\d+")
+        .containsPattern("rows:1, wait=rows:64: deadlock: block \\d+ waits for the rows of row");
   }
 
   @ParameterizedTest
@@ -211,7 +226,7 @@ final class OrderAndAnalyzeTest {
       delimiter = '|',
       value = {
         "order measure M=512 N=512 K=64 N2=128 from=tea | none of gpu, simulator and model",
-        "order measure M=512 N=512 K=64 N2=128 wait=tile | waits for its row",
+        "order measure M=512 N=512 K=64 N2=128 wait=column | one waits for 'tile', 'row', 'rows:N'",
         "order | Missing required parameter",
         "order fly | none of search, show, score and measure",
         "order search | no grid; give grid=4x4",

@@ -56,7 +56,7 @@ final class ChainMeasureAction {
     lines.add(request.what().workload().text() + ", tiles of " + request.what().tiling().text());
     lines.add(
         format(
-            "%-14s %-5s %12s %22s %24s %16s %14s %14s",
+            "%-14s %-8s %12s %22s %24s %16s %14s %14s",
             "order",
             "wait",
             "in a graph",
@@ -130,7 +130,7 @@ final class ChainMeasureAction {
       Timeline timeline = m == null ? null : m.timeline();
       GridRun run = p == null ? null : p.run();
       return format(
-          "%-14s %-5s %12s %22s %24s %16s %14s %14s",
+          "%-14s %-8s %12s %22s %24s %16s %14s %14s",
           order,
           waits.text(),
           m == null || m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),

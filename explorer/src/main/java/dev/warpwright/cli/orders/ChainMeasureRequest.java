@@ -94,7 +94,7 @@ public record ChainMeasureRequest(
     }
     List<WaitPolicy> waits =
         Arrays.stream(values.text("wait", "row").split(",", -1))
-            .map(text -> wait(text, from))
+            .map(ChainMeasureRequest::wait)
             .distinct()
             .toList();
     long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
@@ -132,18 +132,12 @@ public record ChainMeasureRequest(
         csv);
   }
 
-  private static WaitPolicy wait(String text, From from) {
-    for (WaitPolicy policy : WaitPolicy.values()) {
-      // No kernel waits for single tiles.
-      if (policy.text().equals(text) && (policy != WaitPolicy.TILE || from == From.MODEL)) {
-        return policy;
-      }
+  private static WaitPolicy wait(String text) {
+    try {
+      return WaitPolicy.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("wait=" + text + ": " + e.getMessage());
     }
-    throw new UserError(
-        "wait="
-            + text
-            + ": a tile of the second GEMM waits for its row, for the grid, or, from=model, for"
-            + " single tiles");
   }
 
   private static Named named(String name, TileProblem problem) {

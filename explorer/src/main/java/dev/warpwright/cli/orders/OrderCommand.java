@@ -47,13 +47,14 @@ import picocli.CommandLine.Parameters;
       "file= line=    instead: an order as search printed it, or all orders of a file",
       "N2=            also a second GEMM Y = gelu(C) D of N2 columns, in the same grid; order="
           + " then is",
-      "               row,rows:1,... or explicit:row,column,gemm;... of both; wait=row or"
-          + " grid:",
-      "               what a tile of Y waits for",
+      "               row,rows:1,... or explicit:row,column,gemm;... of both",
+      "wait=row       what a tile of Y waits for, with commas: tile (of C, each when it is read),"
+          + " row,",
+      "               rows:4 (batches of four), grid",
       "seconds=300    that Nsight Compute may take to count; seed=1",
       "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200; with"
           + " N2=",
-      "               also model: predicted alone, waiting included, wait=tile, too",
+      "               also model: predicted alone, waiting included",
       ""
     })
 public final class OrderCommand extends Command {

@@ -3,7 +3,7 @@ import {attempt, bytesLike, choice, count, el, field, get, latestOnly, number, n
 
 const PAD = {left: 40, right: 10, top: 8, bottom: 26};
 const TILES = ['128x128', '64x128', '128x64', '64x64'];
-const WAITS = [['row', 'its row of C'], ['tile', 'single tiles of C'], ['grid', 'all of C']];
+const WAITS = [['row', 'its row of C'], ['tile', 'single tiles of C'], ['rows:4', 'four rows of C'], ['grid', 'all of C']];
 const KINDS = [['gemm0', 'a tile of C'], ['gemm1', 'a tile of E'], ['waits', 'waiting']];
 
 /** Blocks over time, a line each, those of an SM below each other. An event is [item, gemm, row, column, block, SM, taken, waited, ended]. */

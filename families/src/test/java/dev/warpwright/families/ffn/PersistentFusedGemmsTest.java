@@ -20,6 +20,7 @@ import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -42,6 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PersistentFusedGemmsTest {
   private static final AmpereConfig MMA =
       new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false);
+  private static final WaitPolicy PAIRS = WaitPolicy.rows(2);
   private static final SimtConfig SIMT =
       new SimtConfig(64, 64, 8, 32, 32, 4, 1, 2, false, false, false, 1);
 
@@ -51,7 +53,10 @@ class PersistentFusedGemmsTest {
         set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
         set(new FfnWorkload(200, 40, 72, 200, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
         set(new FfnWorkload(60, 35, 70, 67, DType.F16), WorkOrder.ROWS, WaitPolicy.ROW, 24),
-        set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24));
+        set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24),
+        set(new FfnWorkload(300, 40, 200, 72, DType.BF16), WorkOrder.SEQUENCE, PAIRS, 7),
+        set(new FfnWorkload(130, 40, 200, 136, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.TILE, 3),
+        set(new FfnWorkload(130, 35, 70, 67, DType.BF16), WorkOrder.ROWS, WaitPolicy.TILE, 24));
   }
 
   /** A step more than stages, and a part of one; two tiles each way, with tails. */
@@ -72,7 +77,9 @@ class PersistentFusedGemmsTest {
         set(new FfnWorkload(100, 72, 136, 72, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
         set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
         set(new FfnWorkload(200, 40, 72, 136, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
-        set(new FfnWorkload(1, 8, 200, 24, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24));
+        set(new FfnWorkload(1, 8, 200, 24, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24),
+        set(new FfnWorkload(300, 40, 136, 72, DType.BF16), WorkOrder.SEQUENCE, PAIRS, 7),
+        set(new FfnWorkload(200, 72, 200, 72, DType.F16), WorkOrder.ROWS, WaitPolicy.TILE, 4));
   }
 
   @ParameterizedTest
@@ -151,10 +158,15 @@ class PersistentFusedGemmsTest {
   @Test
   void refusals() {
     FfnWorkload workload = new FfnWorkload(100, 72, 136, 72, DType.F16);
+    FfnWorkload single = new FfnWorkload(100, 24, 72, 72, DType.F32);
     Sharing tiles = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3);
-    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, MMA, tiles, GpuTarget.SM_80))
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(single, SIMT, tiles, GpuTarget.SM_80))
         .isInstanceOf(LoweringException.class)
-        .hasMessageContaining("nobody can wait for one tile");
+        .hasMessageContaining("wait for rows");
+    Sharing batches = new Sharing(WorkOrder.ROWS, PAIRS, 3);
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, MMA, batches, GpuTarget.SM_80))
+        .isInstanceOf(ScheduleError.class)
+        .hasMessageContaining("behind its own");
     Sharing rows = new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3);
     assertThatThrownBy(
             () ->

@@ -54,8 +54,8 @@ public sealed interface FusedOrder {
 
   /**
    * As listed, by entries of the {@link #table}: both grids may take turns as they like, as long as
-   * a tile of the second comes behind all of its row of the first. Tiles then have to wait for
-   * rows: one that waits for the whole first grid could stand before a part of it.
+   * a tile of the second comes behind all of the first that it waits for, and at least behind all
+   * of its row.
    *
    * @param entries as {@link #entry} makes them
    */
@@ -76,7 +76,7 @@ public sealed interface FusedOrder {
       return (gemm == 0 ? 0 : Integer.MIN_VALUE) | row << 16 | column;
     }
 
-    private void check(Extents e) {
+    private void check(Extents e, WaitPolicy waits) {
       if (e.rows() != e.secondRows()) {
         throw new UserError("explicit order: both grids need as many rows of tiles");
       }
@@ -98,6 +98,25 @@ public sealed interface FusedOrder {
         }
         if (!first && done[row] < e.columns()) {
           throw new UserError(tile + "comes before its row of the first one is done");
+        }
+        int batch =
+            switch (waits.part()) {
+              case TILE -> 1;
+              case ROWS -> waits.rows();
+              case GRID -> e.rows();
+            };
+        int bottom = Math.min(e.rows(), (row / batch + 1) * batch);
+        for (int other = row / batch * batch; !first && other < bottom; other++) {
+          if (done[other] < e.columns()) {
+            throw new UserError(
+                String.format(
+                    Locale.ROOT,
+                    "%scomes before row %d of the first one is done, for which it waits, too"
+                        + " (wait=%s)",
+                    tile,
+                    other,
+                    waits.text()));
+          }
         }
         done[row] += first ? 1 : 0;
       }
@@ -183,9 +202,10 @@ public sealed interface FusedOrder {
    * the second grid}
    *
    * @param e of the grids
-   * @throws UserError if the order does not suit the grids
+   * @param waits what tiles of the second grid wait for
+   * @throws UserError if the order does not suit the grids, or a tile would wait for one behind it
    */
-  default List<Integer> table(Extents e) {
+  default List<Integer> table(Extents e, WaitPolicy waits) {
     List<Integer> table = new ArrayList<>(e.count());
     switch (this) {
       case Sequence(BlockOrder first, BlockOrder second) -> {
@@ -203,6 +223,10 @@ public sealed interface FusedOrder {
                   e.rows(),
                   e.secondRows()));
         }
+        if (waits.rows() > 1 || waits.part() == WaitPolicy.Part.GRID && e.rows() > 1) {
+          throw new UserError(
+              "wait=" + waits.text() + " with order=rows: a tile would wait for rows behind it");
+        }
         for (int m = 0; m < e.rows(); m++) {
           for (int n = 0; n < e.columns(); n++) {
             table.add(m << 16 | n);
@@ -213,7 +237,7 @@ public sealed interface FusedOrder {
         }
       }
       case Explicit explicit -> {
-        explicit.check(e);
+        explicit.check(e, waits);
         table.addAll(explicit.entries());
       }
     }
@@ -227,7 +251,9 @@ public sealed interface FusedOrder {
    * @throws UserError if they are no order of two grids, or the order does not suit them
    */
   static List<Integer> table(Attrs attrs) {
-    return parse(String.valueOf(attrs.getString(ORDER))).table(Extents.of(attrs));
+    String waits = attrs.getString(WaitPolicy.WAIT);
+    return parse(String.valueOf(attrs.getString(ORDER)))
+        .table(Extents.of(attrs), waits == null ? WaitPolicy.ROW : WaitPolicy.parse(waits));
   }
 
   private static int entry(BlockOrder.Tile tile) {

@@ -1,23 +1,65 @@
 package dev.warpwright.ir.order;
 
-/** Whose end a tile of the second grid waits for. */
-public enum WaitPolicy {
-  /** For the tile alone that is read. */
-  TILE("tile"),
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Whose end a tile of the second grid waits for.
+ *
+ * @param part of the first grid
+ * @param rows of tiles that are waited for together; 1 but for {@link Part#ROWS}
+ */
+public record WaitPolicy(Part part, int rows) {
+  /** Parts of the first grid. */
+  public enum Part {
+    /** Each tile that is read, when it is read. */
+    TILE,
+    /** All tiles of some rows, one of which is read. */
+    ROWS,
+    /** The whole first grid. */
+    GRID
+  }
+
+  /** Attribute of a loop over the work of two grids, and of its kernel: the policy's text. */
+  public static final String WAIT = "wait";
+
+  /** For the tiles alone that are read, one after the other. */
+  public static final WaitPolicy TILE = new WaitPolicy(Part.TILE, 1);
+
   /** For all tiles of the row that is read. */
-  ROW("row"),
+  public static final WaitPolicy ROW = new WaitPolicy(Part.ROWS, 1);
+
   /** For the whole first grid. */
-  GRID("grid");
+  public static final WaitPolicy GRID = new WaitPolicy(Part.GRID, 1);
 
-  private final String text;
+  /** Those without a number. */
+  public static final List<WaitPolicy> PLAIN = List.of(TILE, ROW, GRID);
 
-  WaitPolicy(String text) {
-    this.text = text;
+  private static final Pattern BATCH = Pattern.compile("rows:([1-9]\\d{0,4})");
+
+  /** Checks the number of rows. */
+  public WaitPolicy {
+    if (rows < 1 || rows > 1 && part != Part.ROWS) {
+      throw new IllegalArgumentException(part + " of " + rows + " rows");
+    }
+  }
+
+  /**
+   * {@return waiting for all tiles of a batch of rows, one of which is read}
+   *
+   * @param rows of tiles of a batch, 1 at least; the last batch may have fewer
+   */
+  public static WaitPolicy rows(int rows) {
+    return new WaitPolicy(Part.ROWS, rows);
   }
 
   /** {@return the word that {@link #parse} reads} */
   public String text() {
-    return text;
+    return part == Part.ROWS
+        ? rows == 1 ? "row" : "rows:" + rows
+        : part.name().toLowerCase(Locale.ROOT);
   }
 
   /**
@@ -27,11 +69,16 @@ public enum WaitPolicy {
    * @throws IllegalArgumentException if there is none
    */
   public static WaitPolicy parse(String text) {
-    for (WaitPolicy policy : values()) {
-      if (policy.text.equals(text)) {
+    for (WaitPolicy policy : PLAIN) {
+      if (policy.text().equals(text)) {
         return policy;
       }
     }
-    throw new IllegalArgumentException("one waits for 'tile', 'row' or 'grid', not " + text);
+    Matcher batch = BATCH.matcher(text);
+    if (batch.matches()) {
+      return rows(Integer.parseInt(batch.group(1)));
+    }
+    throw new IllegalArgumentException(
+        "one waits for 'tile', 'row', 'rows:N' or 'grid', not " + text);
   }
 }

@@ -17,7 +17,7 @@ class FusedOrderTest {
   void tilesOfBothGridsMayTakeTurns() {
     FusedOrder order = FusedOrder.parse("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
     int second = Integer.MIN_VALUE;
-    assertThat(order.table(GRIDS))
+    assertThat(order.table(GRIDS, WaitPolicy.ROW))
         .containsExactly(1 << 16 | 1, 1 << 16, second | 1 << 16, 0, 1, second);
     assertThat(order.text()).isEqualTo("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
     assertThat(FusedOrder.parse(order.text())).isEqualTo(order);
@@ -36,12 +36,48 @@ class FusedOrderTest {
       })
   void otherListsAreRefused(String text, String message) {
     FusedOrder order = FusedOrder.parse(text);
-    assertThatThrownBy(() -> order.table(GRIDS))
+    assertThatThrownBy(() -> order.table(GRIDS, WaitPolicy.ROW))
         .isInstanceOf(UserError.class)
         .hasMessageContaining(message);
-    assertThatThrownBy(() -> order.table(new FusedOrder.Extents(2, 2, 1, 1)))
+    assertThatThrownBy(() -> order.table(new FusedOrder.Extents(2, 2, 1, 1), WaitPolicy.TILE))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("as many rows");
+  }
+
+  /** What is waited for stands before, also the other rows of a batch. */
+  @ParameterizedTest
+  @CsvSource({
+    "explicit:0;0, tile, ",
+    "explicit:0;0, row, ",
+    "explicit:0;0, rows:2, 'comes before row 1 of the first one is done'",
+    "explicit:0;0, grid, 'comes before row 1 of the first one is done'",
+    "rows, row, ",
+    "rows, tile, ",
+    "rows, rows:2, 'would wait for rows behind it'",
+    "rows, grid, 'would wait for rows behind it'",
+    "sequence/row/row, rows:2, ",
+    "sequence/row/row, grid, "
+  })
+  void ordersSuitWhatIsWaitedFor(String text, String waits, String message) {
+    String each = "0,0,0;0,1,0;0,0,1;1,0,0;1,1,0;1,0,1";
+    FusedOrder order = FusedOrder.parse(text.startsWith("explicit") ? "explicit:" + each : text);
+    WaitPolicy policy = WaitPolicy.parse(waits);
+    assertThat(policy.text()).isEqualTo(waits);
+    if (message == null) {
+      assertThat(order.table(GRIDS, policy)).hasSize(6);
+    } else {
+      assertThatThrownBy(() -> order.table(GRIDS, policy))
+          .isInstanceOf(UserError.class)
+          .hasMessageContaining(message);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rows", "rows:0", "rows:1 ", "rows:100000", "Row", ""})
+  void whatNobodyWaitsFor(String text) {
+    assertThatThrownBy(() -> WaitPolicy.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'rows:N'");
   }
 
   @ParameterizedTest

@@ -17,6 +17,7 @@ import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.grid.ItemBarriers;
 import dev.warpwright.lower.grid.TicketLoops;
+import dev.warpwright.lower.grid.TileWaits;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
@@ -161,11 +162,12 @@ final class BlockPipes extends Rewriter {
   }
 
   /** What a loop does, step after step. */
-  private record Feed(Stmt.For loop, Stmt.Flow.Produce produce, Stmt.Flow.Consume consume) {
-    /** The copies of a step, into a stage. */
+  private record Feed(
+      Stmt.For loop, List<Stmt> waits, Stmt.Flow.Produce produce, Stmt.Flow.Consume consume) {
+    /** What is waited for before a step's copies, and the copies, into a stage. */
     Stmt fill(Map<Buffer, Buffer> rings, Expr step, Expr stage) {
       Stmt copies = new StageOfRing(rings, stage).stmt(produce.body());
-      return at(step, copies);
+      return at(step, Stmts.seq(Stmts.seq(waits), copies));
     }
 
     Stmt at(Expr step, Stmt s) {
@@ -186,15 +188,24 @@ final class BlockPipes extends Rewriter {
   }
 
   private static @Nullable Feed feed(Stmt s) {
-    return s instanceof Stmt.For f
-            && Stmts.seq(f.body()) instanceof Stmt.Seq(List<Stmt> stmts)
-            && stmts.size() == 2
-            && stmts.get(0) instanceof Stmt.Flow.Produce produce
-            && stmts.get(1) instanceof Stmt.Flow.Consume consume
+    if (!(s instanceof Stmt.For f)
+        || !(Stmts.seq(f.body()) instanceof Stmt.Seq(List<Stmt> stmts))
+        || stmts.size() < 2) {
+      return null;
+    }
+    List<Stmt> waits = stmts.subList(0, stmts.size() - 2);
+    return stmts.get(stmts.size() - 2) instanceof Stmt.Flow.Produce produce
+            && stmts.getLast() instanceof Stmt.Flow.Consume consume
             && produce.pipe() == consume.pipe()
             && !consume.peek()
-        ? new Feed(f, produce, consume)
+            && waits.stream().allMatch(BlockPipes::isWait)
+        ? new Feed(f, waits, produce, consume)
         : null;
+  }
+
+  /** A wait, or the barrier that all threads meet at behind one. */
+  private static boolean isWait(Stmt s) {
+    return TileWaits.isWait(s) || s.equals(Exprs.evaluate(Intrinsics.SYNC_THREADS));
   }
 
   private Stmt loop(Stmt.For f) {

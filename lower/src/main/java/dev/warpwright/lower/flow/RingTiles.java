@@ -289,8 +289,12 @@ final class RingTiles {
       } else if (s instanceof Stmt.If(Expr more, Stmt then, Stmt otherwise)
           && otherwise == null
           && then instanceof Stmt.Let(Var filled, Expr stage, Stmt copies)) {
-        List<Stmt.TileCopy> fill = toRings(copies);
-        begin.add(new Stmt.If(more, new Stmt.Let(filled, stage, begin(fill)), null));
+        List<Stmt> flat = StageNumbers.flat(copies);
+        List<Stmt> waits =
+            flat.stream().takeWhile(each -> !isToRing(each)).map(this::stmt).toList();
+        List<Stmt.TileCopy> fill = toRings(flat.subList(waits.size(), flat.size()));
+        Stmt filling = Stmts.seq(Stmts.seq(waits), begin(fill));
+        begin.add(new Stmt.If(more, new Stmt.Let(filled, stage, filling), null));
         Stmt ends = Substitution.ofVars(Map.of(filled, stage)).stmt(end(fill));
         end = ends.equals(Stmt.Seq.EMPTY) ? ends : new Stmt.If(more, ends, null);
       } else if (isCall(s, Intrinsics.CP_ASYNC_COMMIT)) {
@@ -326,9 +330,9 @@ final class RingTiles {
     return ring;
   }
 
-  private List<Stmt.TileCopy> toRings(Stmt copies) {
+  private List<Stmt.TileCopy> toRings(List<Stmt> copies) {
     List<Stmt.TileCopy> all = new ArrayList<>();
-    for (Stmt s : StageNumbers.flat(copies)) {
+    for (Stmt s : copies) {
       if (!(s instanceof Stmt.TileCopy copy) || !isToRing(copy)) {
         throw new LoweringException("a ring is filled by other than copies");
       }

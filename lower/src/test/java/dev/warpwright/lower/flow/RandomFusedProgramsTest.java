@@ -44,12 +44,12 @@ class RandomFusedProgramsTest {
           if x % $BOTH < $CN {
             alloc sums: f32[$R, $C] fragment
             tile.fill sums[0 +: $R, 0 +: $C] = 0.0f32
-            pipeline k in ($K + 63) / 64 [stages = $STAGES] {
-              alloc Xs: $T[$R, 64] shared
-              alloc Vs: $T[$C, 64] shared
-              tile.copy Xs[0 +: $R, 0 +: 64] <- X[x / $BOTH * $R +: $R, k * 64 +: 64]
-              tile.copy Vs[0 +: $C, 0 +: 64] <- V[x % $BOTH * $C +: $C, k * 64 +: 64]
-              tile.mma sums[0 +: $R, 0 +: $C] += Xs[0 +: $R, 0 +: 64] * Vs[0 +: $C, 0 +: 64]^T
+            pipeline k in ($K + $S - 1) / $S [stages = $STAGES] {
+              alloc Xs: $T[$R, $S] shared
+              alloc Vs: $T[$C, $S] shared
+              tile.copy Xs[0 +: $R, 0 +: $S] <- X[x / $BOTH * $R +: $R, k * $S +: $S]
+              tile.copy Vs[0 +: $C, 0 +: $S] <- V[x % $BOTH * $C +: $C, k * $S +: $S]
+              tile.mma sums[0 +: $R, 0 +: $C] += Xs[0 +: $R, 0 +: $S] * Vs[0 +: $C, 0 +: $S]^T
                 [$PRODUCT]
             }
             alloc Hs: $T[$R, $C] shared
@@ -60,12 +60,12 @@ class RandomFusedProgramsTest {
           } else {
             alloc sums: f32[$R, $C] fragment
             tile.fill sums[0 +: $R, 0 +: $C] = 0.0f32
-            pipeline k in ($N + 63) / 64 [stages = $STAGES] {
-              alloc Hs: $T[$R, 64] shared
-              alloc Ws: $T[$C, 64] shared
-              tile.copy Hs[0 +: $R, 0 +: 64] <- H[x / $BOTH * $R +: $R, k * 64 +: 64]
-              tile.copy Ws[0 +: $C, 0 +: 64] <- W[(x % $BOTH - $CN) * $C +: $C, k * 64 +: 64]
-              tile.mma sums[0 +: $R, 0 +: $C] += Hs[0 +: $R, 0 +: 64] * Ws[0 +: $C, 0 +: 64]^T
+            pipeline k in ($N + $S - 1) / $S [stages = $STAGES] {
+              alloc Hs: $T[$R, $S] shared
+              alloc Ws: $T[$C, $S] shared
+              tile.copy Hs[0 +: $R, 0 +: $S] <- H[x / $BOTH * $R +: $R, k * $S +: $S]
+              tile.copy Ws[0 +: $C, 0 +: $S] <- W[(x % $BOTH - $CN) * $C +: $C, k * $S +: $S]
+              tile.mma sums[0 +: $R, 0 +: $C] += Hs[0 +: $R, 0 +: $S] * Ws[0 +: $C, 0 +: $S]^T
                 [$PRODUCT]
             }
             alloc Ys: $T[$R, $C] shared
@@ -95,6 +95,9 @@ class RandomFusedProgramsTest {
             ? "instr = \"mma.m16n8k16.f32." + type + "\", warpsM = 2, warpsN = 2"
             : "instr = \"wgmma.m64n" + columns + "k16.f32." + type + "\"";
     String attrs = warps ? "threads = 128" : "consumers = " + consumers + ", producers = 1";
+    boolean byTile = random.nextBoolean();
+    // What is waited for tile by tile is read by whole parts of tiles.
+    int step = !byTile ? 64 : random.nextBoolean() ? columns : 32;
     int first = Math.ceilDiv(n, columns);
     int second = Math.ceilDiv(p, columns);
     return FlowPrograms.parse(
@@ -114,7 +117,8 @@ class RandomFusedProgramsTest {
                 Map.entry("BOTH", first + second),
                 Map.entry("CN", first),
                 Map.entry("CP", second),
-                Map.entry("WAIT", "row"),
+                Map.entry("S", step),
+                Map.entry("WAIT", byTile ? "tile" : "row"),
                 Map.entry("STAGES", 2 + random.nextInt(3)),
                 Map.entry("BLOCKS", 1 + random.nextInt(4)))));
   }

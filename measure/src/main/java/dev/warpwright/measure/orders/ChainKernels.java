@@ -58,7 +58,7 @@ public final class ChainKernels {
       WaitPolicy waits,
       GpuTarget target,
       int sms) {
-    if (waits == WaitPolicy.GRID && !firstComesFirst(order)) {
+    if (waits.equals(WaitPolicy.GRID) && !firstComesFirst(order)) {
       throw new UserError("wait=grid: this order begins the second GEMM earlier; give wait=row");
     }
     Kernel kernel =
@@ -69,7 +69,7 @@ public final class ChainKernels {
                 target)
             .kernel();
     FusedOrder listed =
-        waits == WaitPolicy.GRID
+        waits.equals(WaitPolicy.GRID)
             ? new FusedOrder.Sequence(tiles(order, 0), tiles(order, 1))
             : new FusedOrder.Explicit(
                 order.stream()

@@ -123,9 +123,9 @@ final class GridPlay {
     Arrays.setAll(queues, i -> new DueHeap(due));
     counters =
         new int
-            [switch (grid.waits()) {
+            [switch (grid.waits().part()) {
               case TILE -> problem.rows() * problem.columns();
-              case ROW -> problem.rows();
+              case ROWS -> Math.ceilDiv(problem.rows(), grid.waits().rows());
               case GRID -> 1;
             }];
   }
@@ -270,11 +270,22 @@ final class GridPlay {
     if (item.gemm() == 0) {
       return true;
     }
-    return switch (grid.waits()) {
+    return switch (grid.waits().part()) {
       case TILE -> counters[item.row() * problem.columns() + moment[block]] == 1;
-      case ROW -> counters[item.row()] == problem.columns();
+      case ROWS -> counters[batch(item)] == ofBatch(item);
       case GRID -> counters[0] == problem.rows() * problem.columns();
     };
+  }
+
+  /** The batch of rows of an item, which is waited for as a whole. */
+  private int batch(WorkItem item) {
+    return item.row() / grid.waits().rows();
+  }
+
+  /** Tiles of the first GEMM in that batch. */
+  private int ofBatch(WorkItem item) {
+    int rows = grid.waits().rows();
+    return Math.min(rows, problem.rows() - batch(item) * rows) * problem.columns();
   }
 
   /** Reads the operands of the next moment, if they are there. */
@@ -321,9 +332,9 @@ final class GridPlay {
     spans.add(new GridRun.Span(number, block, sm(block), takenAt[block], waited[block], now));
     if (item.gemm() == 0 && problem.chained() > 0) {
       counters[
-          switch (grid.waits()) {
+          switch (grid.waits().part()) {
             case TILE -> item.row() * problem.columns() + item.column();
-            case ROW -> item.row();
+            case ROWS -> batch(item);
             case GRID -> 0;
           }]++;
       wake();
@@ -391,15 +402,15 @@ final class GridPlay {
   }
 
   private String awaited(WorkItem item, int block) {
-    return switch (grid.waits()) {
+    return switch (grid.waits().part()) {
       case TILE -> "tile (" + item.row() + ", " + moment[block] + ") of the first";
-      case ROW ->
-          "row "
+      case ROWS ->
+          (grid.waits().rows() == 1 ? "row " : "the rows of row ")
               + item.row()
               + " of the first, of which "
-              + counters[item.row()]
+              + counters[batch(item)]
               + " of "
-              + problem.columns()
+              + ofBatch(item)
               + " tiles are done,";
       case GRID -> "all of the first, of which " + counters[0] + " tiles are done,";
     };
@@ -411,7 +422,8 @@ final class GridPlay {
     for (int i = 0; i < items.length; i++) {
       WorkItem item = items[i];
       boolean awaited =
-          item.gemm() == 0 && (grid.waits() == WaitPolicy.GRID || item.row() == waiting.row());
+          item.gemm() == 0
+              && (grid.waits().equals(WaitPolicy.GRID) || batch(item) == batch(waiting));
       if (awaited && !done[i]) {
         String tile = "tile (" + item.row() + ", " + item.column() + ") of the first";
         int holder = holder(i);

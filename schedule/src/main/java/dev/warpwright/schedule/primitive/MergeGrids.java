@@ -63,6 +63,7 @@ import java.util.stream.Collectors;
  *   <li>By rows: both are loops over tiles with as many rows, and each row of the second one reads
  *       rows that the first one computes in the same row of tiles, or earlier.
  *   <li>Waiting for rows: the same, and it reads no earlier ones.
+ *   <li>By rows: it waits for no rows of tiles behind its own.
  * </ol>
  */
 public final class MergeGrids {
@@ -105,10 +106,19 @@ public final class MergeGrids {
           case SEQUENCE -> merge.sequence();
           case ROWS -> merge.rows(shared);
         };
-    if (policy == WaitPolicy.ROW && !shared.isEmpty()) {
+    if (policy.part() == WaitPolicy.Part.ROWS && !shared.isEmpty()) {
       merge.rowsOfTiles(6);
       shared.forEach(buffer -> merge.requireRows(6, buffer, true));
     }
+    boolean more = policy.part() == WaitPolicy.Part.GRID || policy.rows() > 1;
+    check.require(
+        7,
+        order != WorkOrder.ROWS
+            || !more
+            || shared.isEmpty()
+            || merge.rowsOfTiles(7).equals(Forms.of(Exprs.i32(1))),
+        "a tile would wait for rows of tiles behind its own",
+        second);
     both = both.withAttrs(merge.attrs(order, policy, shared));
     List<Stmt> stmts = new ArrayList<>(seq.stmts());
     int at = stmts.indexOf(first);

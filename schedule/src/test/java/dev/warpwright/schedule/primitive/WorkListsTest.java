@@ -264,6 +264,18 @@ final class WorkListsTest {
         6,
         "numbers of rows",
         () -> w.mergeGrids(lower, taller, sequence, WaitPolicy.ROW));
+
+    Schedule batches = new Schedule(twoProducts());
+    LoopRef before = tiles(batches, "h", 2, 4);
+    LoopRef after = tiles(batches, "y", 2, 3);
+    for (WaitPolicy more : List.of(WaitPolicy.GRID, WaitPolicy.rows(2))) {
+      Refusal.of(
+          batches,
+          "mergeGrids",
+          7,
+          "rows of tiles behind its own",
+          () -> batches.mergeGrids(before, after, WorkOrder.ROWS, more));
+    }
   }
 
   /** A second loop that reads nothing of the first waits for nothing. */

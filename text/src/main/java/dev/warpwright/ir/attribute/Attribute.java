@@ -84,7 +84,7 @@ public enum Attribute {
   VEC("vec", Type.INTEGER, "elements of a thread, side by side", Place.TILE),
   VEC_K("vecK", Type.INTEGER, "elements of a thread in K", Place.TILE),
   VEC_M("vecM", Type.INTEGER, "neighbouring rows of a thread, of an M-major operand", Place.TILE),
-  WAIT("wait", Type.TEXT, "the policy of waiting", Place.LOOP),
+  WAIT("wait", Type.TEXT, "the policy of waiting", Place.FUNCTION, Place.LOOP),
   WAITS("waits", Type.TEXT, "buffers that are waited for", Place.LOOP),
   WARPS("warps", Type.INTEGER, "warps of a consumer, 4 if not said", Place.FUNCTION),
   WARPS_M("warpsM", Type.INTEGER, "warps along M of a tile", Place.TILE),

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.FusedOrder;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
@@ -108,12 +109,17 @@ public final class FusedGemms {
     Stmt second = tile(program.second());
     Var ticket = Var.index("ticket");
     Var entry = Var.index("entry");
-    if (tickets.waits()) {
-      List<Expr> counter = List.of(tickets.ofTile());
+    WaitPolicy waits = program.waits();
+    if (waits != null) {
+      List<Expr> counter = List.of(tickets.ofTile(waits, tickets.column()));
       Expr publishers = Exprs.constant(Type.U32, tickets.publishers());
-      Expr all = Exprs.constant(Type.U32, tickets.all());
+      Stmt computed = first;
       first = Stmts.seq(first, new Stmt.Flow.Signal(tickets.counters(), counter, publishers));
-      second = Stmts.seq(new Stmt.Flow.Await(tickets.counters(), counter, all), second);
+      second =
+          waits.part() == WaitPolicy.Part.TILE
+              ? new TileWaits(computed, tickets).in(second)
+              : Stmts.seq(
+                  new Stmt.Flow.Await(tickets.counters(), counter, tickets.all(waits)), second);
     }
     FusedOrder.Extents of = program.extents();
     Stmt either =

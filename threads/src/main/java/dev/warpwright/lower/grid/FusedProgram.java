@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param second the second grid by itself
  * @param handed buffers that the program allocates in global memory, parameters of both grids
  * @param blocks that share the work
- * @param waits for which tiles of the first grid those of the second wait
+ * @param waits for which tiles of the first grid those of the second wait; null for none
  */
 public record FusedProgram(
     PrimFunc first,
@@ -45,14 +45,7 @@ public record FusedProgram(
     FusedOrder order,
     FusedOrder.Extents extents,
     long blocks,
-    Wait waits) {
-
-  /** What has to be there before a tile of the second grid begins. */
-  public enum Wait {
-    NOTHING,
-    ROW,
-    GRID
-  }
+    @Nullable WaitPolicy waits) {
 
   /** Whether a program has a loop over the work of two grids. */
   public static boolean isFused(PrimFunc program) {
@@ -119,21 +112,9 @@ public record FusedProgram(
         order,
         new FusedOrder.Extents(rows, t, secondRows, u),
         loop.attrs().getLong("blocks", 1),
-        wait(loop.attrs()));
-  }
-
-  private static Wait wait(Attrs attrs) {
-    if (attrs.getString("waits") == null) {
-      return Wait.NOTHING;
-    }
-    return switch (WaitPolicy.parse(String.valueOf(attrs.getString("wait")))) {
-      case ROW -> Wait.ROW;
-      case GRID -> Wait.GRID;
-      case TILE ->
-          throw new LoweringException(
-              "blocks tell when rows of tiles and grids are complete; nobody can wait for one"
-                  + " tile");
-    };
+        loop.attrs().getString("waits") == null
+            ? null
+            : WaitPolicy.parse(String.valueOf(loop.attrs().getString(WaitPolicy.WAIT))));
   }
 
   private static PrimFunc grid(

@@ -35,6 +35,11 @@ public final class ItemBarriers {
 
   private ItemBarriers() {}
 
+  /** Whether a statement is such a barrier. */
+  static boolean isBarrier(Stmt s) {
+    return s.equals(BARRIER);
+  }
+
   /** Places barriers in loops over items that are drawn; other programs stay as they are. */
   public static Stmt apply(Stmt body) {
     return new Rewriter() {
@@ -63,7 +68,8 @@ public final class ItemBarriers {
       case Stmt.Seq(List<Stmt> stmts) when !stmts.isEmpty() -> {
         List<Stmt> result = new ArrayList<>();
         for (Stmt each : stmts.subList(0, stmts.size() - 1)) {
-          result.add(each instanceof Stmt.Flow.Await ? work(each) : each);
+          boolean waits = each instanceof Stmt.Flow.Await || each instanceof Stmt.For;
+          result.add(waits ? work(each) : each);
         }
         result.add(work(stmts.getLast()));
         yield Stmts.seq(result);
@@ -73,8 +79,19 @@ public final class ItemBarriers {
       case Stmt.If i ->
           new Stmt.If(
               i.condition(), work(i.then()), i.otherwise() == null ? null : work(i.otherwise()));
+      case Stmt.For f -> f.withBody(behindWaits(f.body()));
       default -> s;
     };
+  }
+
+  /** All threads meet behind each wait inside of a loop. */
+  private static Stmt behindWaits(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        return inner instanceof Stmt.Flow.Await ? Stmts.seq(inner, BARRIER) : super.stmt(inner);
+      }
+    }.stmt(s);
   }
 
   /** The last signal, under the conditions and values around it. */

@@ -89,7 +89,7 @@ public final class TicketLoops {
         return switch (result) {
           case Stmt.For f when isDrawn(f) -> loop(f);
           case Stmt.Flow.Await(Buffer counter, List<Expr> indices, Expr atLeast) ->
-              awaited(WorkTickets.await(counter, indices, number(atLeast)));
+              awaited(WorkTickets.await(counter, indices, atLeast));
           case Stmt.Flow.Signal(Buffer counter, List<Expr> indices, Expr by) ->
               one.apply(WorkTickets.publish(counter, indices, number(by)));
           default -> result;

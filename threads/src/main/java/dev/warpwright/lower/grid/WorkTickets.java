@@ -13,9 +13,9 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.FusedOrder;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.lower.grid.FusedProgram.Wait;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -36,7 +36,8 @@ import java.util.List;
  *
  * @param publishers how many publish each tile of the first grid
  * @param table {@code order: i32[tiles]}, made from the kernel's attributes ({@link FusedOrder})
- * @param counters tickets drawn, blocks that have left, then one for each row of tiles, or for all
+ * @param counters tickets drawn, blocks that have left, then one for each part of the first grid
+ *     that is waited for: each tile, each batch of rows, or all
  * @param row of the tile at hand
  * @param column of the tile at hand
  */
@@ -49,14 +50,26 @@ public record WorkTickets(
   private static final int TILES = 2;
 
   public static WorkTickets of(FusedProgram program, int publishers) {
-    int rows = program.waits() == Wait.ROW ? program.extents().rows() : 1;
     return new WorkTickets(
         program,
         publishers,
         Buffer.of(TABLE, DType.I32, Scope.GLOBAL, program.extents().count()),
-        Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, (long) TILES + rows),
+        Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, TILES + parts(program)),
         Var.index("tile_m"),
         Var.index("tile_n"));
+  }
+
+  /** Of the first grid, those that are waited for. */
+  private static long parts(FusedProgram program) {
+    WaitPolicy waits = program.waits();
+    FusedOrder.Extents e = program.extents();
+    return waits == null
+        ? 1
+        : switch (waits.part()) {
+          case TILE -> (long) e.rows() * e.columns();
+          case ROWS -> Math.ceilDiv(e.rows(), waits.rows());
+          case GRID -> 1;
+        };
   }
 
   /** The parameters of the kernel. */
@@ -75,16 +88,19 @@ public record WorkTickets(
 
   /** What whoever launches the kernel needs to know. */
   public Attrs attrs(Attrs attrs) {
-    return program
-        .extents()
-        .in(attrs)
-        .with(FusedOrder.ORDER, program.order().text())
-        .with("zero", COUNTERS);
+    WaitPolicy waits = program.waits();
+    Attrs all =
+        program
+            .extents()
+            .in(attrs)
+            .with(FusedOrder.ORDER, program.order().text())
+            .with("zero", COUNTERS);
+    return waits == null ? all : all.with(WaitPolicy.WAIT, waits.text());
   }
 
   /** Whether tiles of the second grid wait. */
   public boolean waits() {
-    return program.waits() != Wait.NOTHING;
+    return program.waits() != null;
   }
 
   /**
@@ -147,15 +163,28 @@ public record WorkTickets(
   }
 
   /** Waits until a counter has come to a value. */
-  public static Stmt await(Buffer counter, List<Expr> at, long atLeast) {
+  static Stmt await(Buffer counter, List<Expr> at, Expr atLeast) {
     Expr value = call(HopperIntrinsics.LOAD_ACQUIRE, new Expr.AddressOf(counter, at));
-    return new Stmt.While(Exprs.lt(value, Exprs.constant(Type.U32, atLeast)), Stmt.Seq.EMPTY);
+    return new Stmt.While(Exprs.lt(value, atLeast), Stmt.Seq.EMPTY);
   }
 
   /** To what the counter of the tile at hand comes, once nobody has to wait for it. */
-  public long all() {
+  Expr all(WaitPolicy waits) {
     FusedOrder.Extents e = program.extents();
-    return (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns() * publishers;
+    long ofRow = (long) e.columns() * publishers;
+    return switch (waits.part()) {
+      case TILE -> Exprs.constant(Type.U32, publishers);
+      case GRID -> Exprs.constant(Type.U32, e.rows() * ofRow);
+      case ROWS -> {
+        int batch = waits.rows();
+        if (e.rows() % batch == 0) {
+          yield Exprs.constant(Type.U32, batch * ofRow);
+        }
+        Expr left = Exprs.sub(Exprs.i32(e.rows()), Exprs.mul(Exprs.div(row, batch), batch));
+        Expr rows = Exprs.min(left, Exprs.i32(batch));
+        yield Exprs.cast(DType.U32, Exprs.mul(rows, ofRow));
+      }
+    };
   }
 
   /** The code of one thread of one of so many blocks, when it has drawn its last ticket. */
@@ -171,9 +200,17 @@ public record WorkTickets(
     return new Stmt.If(last, zero, null);
   }
 
-  /** The counter that a tile of the first grid adds to, and one of the second waits for. */
-  public Expr ofTile() {
-    return program.waits() == Wait.ROW ? Exprs.add(row, TILES) : Exprs.i32(TILES);
+  /**
+   * The counter that a tile of the first grid adds to, and one of the second waits for.
+   *
+   * @param column of the first grid, which matters where single tiles are waited for
+   */
+  Expr ofTile(WaitPolicy waits, Expr column) {
+    return switch (waits.part()) {
+      case TILE -> Exprs.add(Exprs.add(Exprs.mul(row, program.extents().columns()), column), TILES);
+      case ROWS -> Exprs.add(waits.rows() == 1 ? row : Exprs.div(row, waits.rows()), TILES);
+      case GRID -> Exprs.i32(TILES);
+    };
   }
 
   private static Expr add(Buffer counters, int counter) {

@@ -6,17 +6,27 @@ import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A pipelined loop, and what it copies before it uses it. */
+/** A pipelined loop, what it waits for, and what it copies before it uses it. */
 final class Feed {
   final Stmt.For loop;
   final List<Stmt.For> around;
+
+  /** What is waited for before anything is copied. */
+  final List<Stmt> waits;
+
   final List<WholeCopy> copies;
   final List<Stmt> rest;
   @Nullable TileRing ring;
 
-  Feed(Stmt.For loop, List<Stmt.For> around, List<WholeCopy> copies, List<Stmt> rest) {
+  Feed(
+      Stmt.For loop,
+      List<Stmt.For> around,
+      List<Stmt> waits,
+      List<WholeCopy> copies,
+      List<Stmt> rest) {
     this.loop = loop;
     this.around = around;
+    this.waits = waits;
     this.copies = copies;
     this.rest = rest;
   }

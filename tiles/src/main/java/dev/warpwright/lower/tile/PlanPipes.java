@@ -15,6 +15,7 @@ import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.grid.TileWaits;
 import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -64,7 +65,7 @@ import java.util.Set;
  * <p>Requires: in a pipelined loop, whole tiles are copied from global memory that the program does
  * not write, or behind a wait for who writes it, before anything else; what is copied is used in
  * that loop only, or copied anew first. Copies that are not so stay where they are, as part of the
- * reading.
+ * reading. Waits in front of the copies stay in front of them.
  */
 public final class PlanPipes {
   private final PrimFunc func;
@@ -140,12 +141,15 @@ public final class PlanPipes {
   }
 
   private Feed feed(Stmt.For loop, List<Stmt.For> around) {
+    List<Stmt> waits = new ArrayList<>();
     List<WholeCopy> copies = new ArrayList<>();
     List<Stmt> rest = new ArrayList<>();
     Set<Buffer> targets = new HashSet<>();
     for (Stmt s : TileFacts.flat(loop.body())) {
       WholeCopy copy = WholeCopy.of(s);
-      if (rest.stream().allMatch(Stmt.Comment.class::isInstance)
+      if (TileWaits.isWait(s) && copies.isEmpty() && rest.isEmpty()) {
+        waits.add(s);
+      } else if (rest.stream().allMatch(Stmt.Comment.class::isInstance)
           && copy != null
           && targets.add(copy.to())
           && isStaged(copy)) {
@@ -157,7 +161,8 @@ public final class PlanPipes {
     copies.removeIf(copy -> !isLocal(copy.to(), rest));
     List<Stmt> others = new ArrayList<>(TileFacts.flat(loop.body()));
     copies.forEach(copy -> others.remove(copy.stmt()));
-    return new Feed(loop, around, copies, others);
+    others.removeAll(waits);
+    return new Feed(loop, around, waits, copies, others);
   }
 
   private boolean isStaged(WholeCopy copy) {
@@ -289,7 +294,7 @@ public final class PlanPipes {
           kind,
           null,
           attrs,
-          Stmts.seq(produce, consume));
+          Stmts.seq(Stmts.seq(feed.waits.stream().map(this::stmt).toList()), produce, consume));
     }
 
     /** What is unrolled runs so many times. */

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.grid.TileWaits;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -51,7 +52,7 @@ final class TileFacts {
                     }
                   });
             }
-            behind |= inner instanceof Stmt.Flow.Await;
+            behind |= TileWaits.isWait(inner);
           }
         });
     return found;

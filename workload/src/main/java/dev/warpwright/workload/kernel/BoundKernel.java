@@ -8,6 +8,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.FusedOrder;
+import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
@@ -134,6 +135,10 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
 
   /** Where both grids take turns, a tile that waits for all of the first could wait for ever. */
   private static void checkWaits(Kernel kernel, String order) {
+    if (kernel.attrs().has(WaitPolicy.WAIT)) {
+      // The table is held against what it says.
+      return;
+    }
     long rows = FusedOrder.Extents.of(kernel.attrs()).rows();
     String counters = kernel.attrs().getString("zero");
     boolean byRows =
