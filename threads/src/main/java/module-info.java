@@ -19,7 +19,4 @@ module dev.warpwright.threads {
   exports dev.warpwright.lower.grid to
       dev.warpwright.lower,
       dev.warpwright.tiles;
-  exports dev.warpwright.lower.item to
-      dev.warpwright.lower,
-      dev.warpwright.tiles;
 }

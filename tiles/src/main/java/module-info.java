@@ -9,6 +9,8 @@ module dev.warpwright.tiles {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.threads;
 
+  exports dev.warpwright.lower.item to
+      dev.warpwright.lower;
   exports dev.warpwright.lower.tile to
       dev.warpwright.cli,
       dev.warpwright.fusion,

@@ -103,7 +103,8 @@ final class OrderAndAnalyzeTest {
     assertThat(execute((chain + "file=" + file).split(" "))).isZero();
     assertThat(out()).contains("line 1         row").doesNotContain("WRONG");
     assertThat(execute((chain + "wait=grid file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
-    assertThat(err.toString(StandardCharsets.UTF_8)).contains("give wait=row");
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("for which it waits, too (wait=grid)");
     assertThat(execute((chain + "wait=tile,rows:2 file=" + file).split(" ")))
         .isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8))

@@ -37,7 +37,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides who carries tiles into pipes, and how they lie there.
+ * Chooses TMA copies, {@code cp.async} or copies through registers for each pipe, and how its tiles
+ * lie in shared memory.
  *
  * <pre>{@code
  * pipe ring[4] shared (As: f16[128, 64])       pipe ring[4] shared (As: f16[128, 64] layout … align 1024)

@@ -58,9 +58,6 @@ public final class ChainKernels {
       WaitPolicy waits,
       GpuTarget target,
       int sms) {
-    if (waits.equals(WaitPolicy.GRID) && !firstComesFirst(order)) {
-      throw new UserError("wait=grid: this order begins the second GEMM earlier; give wait=row");
-    }
     Kernel kernel =
         PersistentFusedGemms.schedule(
                 workload,
@@ -69,12 +66,10 @@ public final class ChainKernels {
                 target)
             .kernel();
     FusedOrder listed =
-        waits.equals(WaitPolicy.GRID)
-            ? new FusedOrder.Sequence(tiles(order, 0), tiles(order, 1))
-            : new FusedOrder.Explicit(
-                order.stream()
-                    .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
-                    .toList());
+        new FusedOrder.Explicit(
+            order.stream()
+                .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
+                .toList());
     return new Kernel(
         kernel.name(),
         kernel.kind(),
@@ -144,27 +139,6 @@ public final class ChainKernels {
 
   private static PersistentGrid.Steps steps(FfnWorkload w, int tileK) {
     return new PersistentGrid.Steps(Math.ceilDiv(w.k(), tileK), Math.ceilDiv(w.hidden(), tileK));
-  }
-
-  private static BlockOrder tiles(List<WorkItem> order, int gemm) {
-    return new BlockOrder.Explicit(
-        order.stream()
-            .filter(item -> item.gemm() == gemm)
-            .map(item -> new BlockOrder.Tile(item.row(), item.column()))
-            .toList());
-  }
-
-  private static boolean firstComesFirst(List<WorkItem> order) {
-    int last = -1;
-    int first = order.size();
-    for (int i = 0; i < order.size(); i++) {
-      if (order.get(i).gemm() == 0) {
-        last = i;
-      } else {
-        first = Math.min(first, i);
-      }
-    }
-    return last < first;
   }
 
   private static AmpereConfig config(FfnWorkload workload, Tiling tiling, GpuTarget target) {

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
           + " 'explain MODEL' tabulate the ways to fuse a whole network.",
       "",
       "Times are measured on the GPU here; where there is none they are predicted, and marked so."
-          + " KEY=VALUE as for 'tune'."
+          + " KEY=VALUE as for 'perf'."
     })
 public final class ExplainCommand extends Command {
   private final Action<ExplainRequest> action;

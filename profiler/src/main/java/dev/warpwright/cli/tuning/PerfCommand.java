@@ -44,8 +44,9 @@ import picocli.CommandLine.Parameters;
       "",
       "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
           + " features between; gated: 1 for act(gate) * up (0); act (gelu, of gated blocks silu),"
-          + " bias (0), dtype (bf16), seed (1); order (sequence, rows) and wait (tile, row, grid): both GEMMs in one persistent kernel, of"
-          + " a plain block with a GELU. Of mlp: rows (or M); widths: inputs and each layer's"
+          + " bias (0), dtype (bf16), seed (1); order (sequence, rows) and wait (row, rows:N, tile,"
+          + " grid), or one of the two: both GEMMs in one persistent kernel on sm_90a, of a plain"
+          + " block with a GELU. Of mlp: rows (or M); widths: inputs and each layer's"
           + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
           + " tf32, f32; seed: of its random weights and inputs (1). Of a model's file: rows (65536),"
           + " dtype (the file's), seed (1). Bursts of 8 ms after a rest, and the fastest"
