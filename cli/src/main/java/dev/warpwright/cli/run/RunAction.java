@@ -90,7 +90,7 @@ public final class RunAction implements Action<RunRequest> {
   /**
    * Measures for the given time. The last round counts: the JVM compiles a kernel to machine code
    * only after it has run for a while, and on busy cores that may take long, so rounds go on until
-   * they agree if time was given for that.
+   * they agree, and are near what is predicted, if time was given for that.
    */
   private static void time(RunReport report, Executable executable, double seconds, Device device) {
     boolean jvm = device instanceof CpuDevice;
@@ -99,13 +99,15 @@ public final class RunAction implements Action<RunRequest> {
     long start = System.nanoTime();
     Executable.Timing timing;
     double elapsed;
+    boolean settled;
     int runs = 1;
     do {
       timing = executable.time(runs);
       steady.add(timing.totalUs());
       runs = !jvm ? ROUND : timing.totalUs() * runs < ROUND_US ? 2 * runs : runs;
       elapsed = (System.nanoTime() - start) / 1e9;
-    } while (elapsed < seconds || (!steady.reached() && elapsed < most));
-    report.timed(timing, !jvm || steady.reached());
+      settled = !jvm || steady.reached() && !report.isInterpreted(timing.totalUs());
+    } while (elapsed < seconds || (!settled && elapsed < most));
+    report.timed(timing, settled);
   }
 }

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Gathers what is known of a run, and tells it. */
 final class RunReport {
+  /** Code that the JVM has not compiled yet is some 100 times as slow. */
+  private static final double INTERPRETED = 20;
+
   private final RunRequest request;
   private final CompiledModel compiled;
   private final int rows;
@@ -58,6 +61,13 @@ final class RunReport {
   void timed(Executable.Timing measured, boolean steady) {
     timing = measured;
     warm = steady;
+  }
+
+  /**
+   * Whether a time is so far over what is predicted that it is an interpreter's, however steady.
+   */
+  boolean isInterpreted(double micros) {
+    return micros > INTERPRETED * figure(micros).predicted();
   }
 
   private String unsteady() {

@@ -105,10 +105,9 @@ final class OrderAndAnalyzeTest {
     assertThat(execute((chain + "wait=grid file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("for which it waits, too (wait=grid)");
-    assertThat(execute((chain + "wait=tile,rows:2 file=" + file).split(" ")))
-        .isEqualTo(ExitCode.USAGE);
-    assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("of the first one is done, for which it waits, too (wait=rows:2)");
+    assertThat(execute((chain + "wait=tile,rows:2 file=" + file).split(" "))).isZero();
+    assertThat(out())
+        .contains("line 1         tile", "of the first one is done, for which it waits, too");
     assertThat(execute((chain + "wait=tile file=" + file).split(" "))).isZero();
     assertThat(out()).contains("line 1         tile").doesNotContain("WRONG");
     assertThat(execute((chain + "wait=rows:2 order=row").split(" "))).isZero();
@@ -210,23 +209,25 @@ final class OrderAndAnalyzeTest {
     List<String> lines = out().lines().toList();
     assertThat(lines.get(1)).contains("waiting (pred.)").contains("L2 hits (pred.)");
     assertThat(lines.get(2)).matches("row            row .*- \\(\\d+%\\) +- \\(\\d+%\\)");
-    assertThat(lines.get(5)).startsWith("rows:1         grid");
     assertThat(out())
-        .containsPattern("rows:1, wait=grid: deadlock: block \\d+ waits for all of the first");
-    // A batch of rows is what four rows at a time are in.
-    assertThat(execute((words + " order=rows:4,rows:1 wait=rows:4,rows:64,tile").split(" ")))
-        .isZero();
+        .contains("order=rows:1 wait=grid is not possible: tile (0, 0) of the second grid")
+        .contains("for which it waits, too (wait=grid)")
+        .doesNotContainPattern("rows:1 +grid");
+    assertThat(execute((words + " order=rows:4,rows:1 wait=rows:4,tile").split(" "))).isZero();
     assertThat(out())
         .containsPattern("rows:4 +rows:4 +.*\\(\\d+")
         .containsPattern("rows:4 +tile +.*\\(\\d+")
-        .containsPattern("rows:1, wait=rows:64: deadlock: block \\d+ waits for the rows of row");
+        .containsPattern("rows:1 +tile +.*\\(\\d+")
+        .contains("order=rows:1 wait=rows:4 is not possible: ");
+    assertThat(execute((words + " order=rows:1 wait=grid").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("is not possible: tile (0, 0)");
   }
 
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "order measure M=512 N=512 K=64 N2=128 from=tea | none of gpu, simulator and model",
+        "order measure M=512 N=512 K=64 N2=128 from=tea | model: of two GEMMs (N2=) nothing is",
         "order measure M=512 N=512 K=64 N2=128 wait=column | one waits for 'tile', 'row', 'rows:N'",
         "order | Missing required parameter",
         "order fly | none of search, show, score and measure",

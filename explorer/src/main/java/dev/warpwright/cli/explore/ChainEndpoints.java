@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Two chained GEMMs in one kernel, played in time, as the page asks for them. */
 final class ChainEndpoints {
@@ -27,13 +28,28 @@ final class ChainEndpoints {
   /** More than this are too many to be played in all orders while somebody waits. */
   private static final int MOST_PLAYED = 40_000;
 
-  private record Played(ChainMeasurer.Named order, PersistentGrid grid, GridRun run) {
+  /**
+   * An order as it went.
+   *
+   * @param refusal why no kernel waits so in this order; null if one does
+   */
+  private record Played(
+      ChainMeasurer.Named order, PersistentGrid grid, GridRun run, @Nullable String refusal) {
     static Played of(ChainMeasureRequest request, ChainMeasurer.Named order) {
       ChainMeasurer.Request what = request.what();
       WaitPolicy waits = what.waits().getFirst();
       PersistentGrid grid =
           ChainKernels.grid(what.workload(), what.tiling(), order.items(), waits, request.gpu());
-      return new Played(order, grid, grid.run());
+      return new Played(
+          order,
+          grid,
+          grid.run(),
+          ChainKernels.refusal(what.workload(), what.tiling(), order.items(), waits));
+    }
+
+    /** Why it does not come to an end; null if it does. */
+    @Nullable String deadlock() {
+      return refusal == null ? run.deadlock() : refusal;
     }
   }
 
@@ -59,7 +75,7 @@ final class ChainEndpoints {
     String wanted = parameters.getOrDefault("order", "");
     Played best =
         played.stream()
-            .filter(each -> each.run().deadlock() == null)
+            .filter(each -> each.deadlock() == null)
             .min(Comparator.comparingDouble(each -> each.run().timeUs()))
             .orElse(played.getFirst());
     Played shown =
@@ -84,7 +100,7 @@ final class ChainEndpoints {
         .with("idle", run.idle())
         .with("dramBytes", run.dramBytes())
         .with("hitRate", run.hitRate())
-        .with("deadlock", run.deadlock());
+        .with("deadlock", played.deadlock());
   }
 
   /**

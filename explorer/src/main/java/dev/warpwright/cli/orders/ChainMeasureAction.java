@@ -56,7 +56,7 @@ final class ChainMeasureAction {
     lines.add(request.what().workload().text() + ", tiles of " + request.what().tiling().text());
     lines.add(
         format(
-            "%-14s %-8s %12s %22s %24s %16s %14s %14s",
+            "%-14s %-8s %12s  %22s  %20s  %15s  %15s  %12s",
             "order",
             "wait",
             "in a graph",
@@ -67,15 +67,22 @@ final class ChainMeasureAction {
             "idle (pred.)"));
     List<String> notes = new ArrayList<>();
     int i = 0;
-    for (ChainMeasurer.Named order : request.what().orders()) {
-      for (WaitPolicy waits : request.what().waits()) {
-        ChainMeasurement m = measured.isEmpty() ? null : measured.get(i++);
-        Row row = new Row(order.name(), waits, m, predicted(request, m, order, waits));
-        lines.add(row.line());
-        notes.addAll(row.notes());
-        rows.add(row.json());
-        csv.append(row.csv());
+    List<ChainMeasurer.Pair> pairs = request.what().pairs();
+    for (ChainMeasurer.Pair pair : pairs) {
+      if (pair.refusal() != null) {
+        notes.add(pair.note());
+        continue;
       }
+      ChainMeasurement m = measured.isEmpty() ? null : measured.get(i++);
+      Predicted p = predicted(request, m, pair.order(), pair.waits());
+      Row row = new Row(pair.order().name(), pair.waits(), m, p);
+      lines.add(row.line());
+      notes.addAll(row.notes());
+      rows.add(row.json());
+      csv.append(row.csv());
+    }
+    if (rows.isEmpty()) {
+      throw new UserError(pairs.getFirst().note());
     }
     lines.addAll(notes);
     if (request.csv() != null) {
@@ -130,7 +137,7 @@ final class ChainMeasureAction {
       Timeline timeline = m == null ? null : m.timeline();
       GridRun run = p == null ? null : p.run();
       return format(
-          "%-14s %-8s %12s %22s %24s %16s %14s %14s",
+          "%-14s %-8s %12s  %22s  %20s  %15s  %15s  %12s",
           order,
           waits.text(),
           m == null || m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),

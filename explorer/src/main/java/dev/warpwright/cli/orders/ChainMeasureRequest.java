@@ -50,7 +50,10 @@ public record ChainMeasureRequest(
           return from;
         }
       }
-      throw new UserError("from=" + text + " is none of gpu, simulator and model, with N2=");
+      throw new UserError(
+          "from="
+              + text
+              + " is none of gpu, simulator and model: of two GEMMs (N2=) nothing is recorded");
     }
   }
 

@@ -27,6 +27,7 @@ import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Kernels of two chained products in one persistent grid by mma.sync, in an order that is listed.
@@ -65,18 +66,44 @@ public final class ChainKernels {
                 new PersistentFusedGemms.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, sms)),
                 target)
             .kernel();
-    FusedOrder listed =
-        new FusedOrder.Explicit(
-            order.stream()
-                .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
-                .toList());
     return new Kernel(
         kernel.name(),
         kernel.kind(),
         kernel.params(),
         kernel.bindings(),
         kernel.body(),
-        kernel.attrs().with(FusedOrder.ORDER, listed.text()));
+        kernel.attrs().with(FusedOrder.ORDER, listed(order).text()));
+  }
+
+  private static FusedOrder listed(List<WorkItem> order) {
+    return new FusedOrder.Explicit(
+        order.stream()
+            .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
+            .toList());
+  }
+
+  /** Why tiles in this order cannot wait so; null if they can. */
+  public static @Nullable String refusal(
+      FfnWorkload workload, Tiling tiling, List<WorkItem> order, WaitPolicy waits) {
+    int rows = tiles(workload.m(), tiling.m());
+    try {
+      var unused =
+          listed(order)
+              .table(
+                  new FusedOrder.Extents(
+                      rows,
+                      tiles(workload.hidden(), tiling.n()),
+                      rows,
+                      tiles(workload.n(), tiling.n())),
+                  waits);
+      return null;
+    } catch (UserError e) {
+      return String.valueOf(e.getMessage()).replaceFirst("^explicit order: ", "");
+    }
+  }
+
+  private static int tiles(long extent, int tile) {
+    return Math.toIntExact(Math.ceilDiv(extent, (long) tile));
   }
 
   /**

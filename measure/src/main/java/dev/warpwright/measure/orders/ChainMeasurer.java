@@ -41,7 +41,19 @@ public final class ChainMeasurer {
   }
 
   /**
-   * What to measure: each order with each policy.
+   * One kernel.
+   *
+   * @param refusal why tiles in this order cannot wait so; null if they can
+   */
+  public record Pair(Named order, WaitPolicy waits, @Nullable String refusal) {
+    /** One line of a pair that is refused. */
+    public String note() {
+      return "order=" + order.name() + " wait=" + waits.text() + " is not possible: " + refusal;
+    }
+  }
+
+  /**
+   * What to measure: each order with each policy, where that is possible.
    *
    * @param counterSeconds that Nsight Compute may take; 0 for no counters
    */
@@ -57,15 +69,40 @@ public final class ChainMeasurer {
       waits = List.copyOf(waits);
     }
 
-    /** The kernels, order after order, policy after policy. */
-    List<Kernel> kernels(GpuTarget target, int sms) {
-      List<Kernel> kernels = new ArrayList<>();
+    /** Order after order, policy after policy. */
+    public List<Pair> pairs() {
+      List<Pair> pairs = new ArrayList<>();
       for (Named order : orders) {
         for (WaitPolicy wait : waits) {
-          kernels.add(ChainKernels.of(workload, tiling, order.items(), wait, target, sms));
+          String refusal = ChainKernels.refusal(workload, tiling, order.items(), wait);
+          pairs.add(new Pair(order, wait, refusal));
         }
       }
-      return kernels;
+      return pairs;
+    }
+
+    /**
+     * Those that are possible.
+     *
+     * @throws UserError if none is
+     */
+    List<Pair> possible() {
+      List<Pair> pairs = pairs();
+      List<Pair> possible = pairs.stream().filter(pair -> pair.refusal() == null).toList();
+      if (possible.isEmpty()) {
+        throw new UserError(pairs.getFirst().note());
+      }
+      return possible;
+    }
+
+    /** The kernels of all that are possible. */
+    List<Kernel> kernels(GpuTarget target, int sms) {
+      return possible().stream()
+          .map(
+              pair ->
+                  ChainKernels.of(
+                      workload, tiling, pair.order().items(), pair.waits(), target, sms))
+          .toList();
     }
   }
 
@@ -78,6 +115,7 @@ public final class ChainMeasurer {
    */
   public static List<ChainMeasurement> onGpu(Request request, OrderMeasurer.Watcher watcher) {
     List<ChainMeasurement> measured = new ArrayList<>();
+    List<Pair> pairs = request.possible();
     try (Gpu device =
         Gpu.find()
             .orElseThrow(() -> new DeviceError("no GPU here to measure on; from=simulator"))) {
@@ -85,8 +123,8 @@ public final class ChainMeasurer {
           request.kernels((GpuTarget) device.target(), device.context().device().sms());
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         for (Kernel kernel : kernels) {
-          Named order = request.orders().get(measured.size() / request.waits().size());
-          WaitPolicy wait = request.waits().get(measured.size() % request.waits().size());
+          Named order = pairs.get(measured.size()).order();
+          WaitPolicy wait = pairs.get(measured.size()).waits();
           watcher.say(order.name() + ", wait=" + wait.text());
           OrderBench.Result result = bench.measure(kernel);
           boolean right = result.failure() == null;
@@ -144,9 +182,10 @@ public final class ChainMeasurer {
               MOST_PRODUCTS));
     }
     List<ChainMeasurement> measured = new ArrayList<>();
+    List<Pair> pairs = request.possible();
     for (Kernel kernel : request.kernels(device.target(), device.sms())) {
-      Named order = request.orders().get(measured.size() / request.waits().size());
-      WaitPolicy wait = request.waits().get(measured.size() % request.waits().size());
+      Named order = pairs.get(measured.size()).order();
+      WaitPolicy wait = pairs.get(measured.size()).waits();
       watcher.say(order.name() + ", wait=" + wait.text() + " in the simulator");
       measured.add(simulated(request, order, wait, kernel, device));
     }

@@ -82,10 +82,11 @@ public final class RecordedOrders implements OrderMeasurer {
                           m ->
                               String.format(
                                   Locale.ROOT,
-                                  "%s %s %s",
-                                  m.shape().text(),
-                                  m.tiling().text(),
-                                  m.order().text()))
+                                  "M=%d N=%d K=%d tile=%s",
+                                  m.shape().m(),
+                                  m.shape().n(),
+                                  m.shape().k(),
+                                  m.tiling().text()))
                       .distinct()
                       .toList())));
     }

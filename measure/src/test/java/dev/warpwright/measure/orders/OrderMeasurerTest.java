@@ -201,7 +201,7 @@ class OrderMeasurerTest {
             () ->
                 recorded.measure(
                     request(shape(1, 1, 1), List.of("128x128"), List.of("row")), new Told(9)))
-        .hasMessageContaining("recorded are: 512 x 256 x 128 128x128 grouped:2");
+        .hasMessageContaining("recorded are: M=512 N=256 K=128 tile=128x128");
   }
 
   private static org.assertj.core.data.Offset<Double> within(double by) {
