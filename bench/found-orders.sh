@@ -21,6 +21,9 @@ for wait in row grid; do
   run "chain-$wait" M=8192 N=4096 K=512 N2=512 tile=128x128 order=row,grouped:8,hilbert wait=$wait
 done
 run chain M=8192 N=4096 K=512 N2=512 tile=128x128 order=row,rows:1,rows:4,mixed:4,halves
+# What a tile of the second GEMM waits for, in orders that mix both.
+run waits M=4096 N=8192 K=2048 N2=2048 tile=128x128 order=row,rows:4,mixed:8,halves wait=row,tile
+run batches M=4096 N=8192 K=2048 N2=2048 tile=128x128 order=row,rows:4 wait=rows:4
 # Twelve that no prediction was fitted to.
 run fresh1 M=4096 N=14336 K=4096 tile=256x256 order=row,column,grouped:8,hilbert
 run fresh2 M=2048 N=14336 K=4096 tile=128x128 order=row,column,grouped:8,hilbert
@@ -34,6 +37,9 @@ for path in sorted(glob.glob(sys.argv[1] + '/*.csv')):
         print(path, 'has no counters')
         continue
     rank = lambda key: [r['order'] + ('' if 'wait' not in r else '/' + r['wait']) for r in sorted(rows, key=lambda r: float(r[key]))]
+    if rows[0].get('unevenHitRate'):
+        print('  L2 hits, predicted where SMs are uneven, usually, and counted',
+              [tuple(round(100 * float(r[k])) for k in ('unevenHitRate', 'predictedHitRate', 'hitRate')) for r in rows])
     errors = [100 * (float(r['predictedHitRate']) - float(r['hitRate'])) for r in rows]
     print(path)
     print('  predicted', rank('predictedUs'))

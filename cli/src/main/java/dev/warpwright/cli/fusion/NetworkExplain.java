@@ -9,6 +9,7 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.measure.network.NetworkResult;
@@ -175,8 +176,18 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
                     ? Optional.<Double>empty()
                     : Optional.ofNullable(NetworkFacts.conflicts(made, task.rows(), model)))
         .forEach((made, lost) -> lost.ifPresent(cycles -> conflicts.put(made.name(), cycles)));
+    Map<String, Double> expected =
+        NetworkCompiler.expected(task.graph(), model, task.precision(), task.rows());
     Map<Made, NetworkFacts> facts =
-        atOnce(all, made -> NetworkFacts.of(made, task.rows(), model, conflicts.get(made.name())));
+        atOnce(
+            all,
+            made ->
+                NetworkFacts.of(
+                    made,
+                    task.rows(),
+                    model,
+                    conflicts.get(made.name()),
+                    expected.get(made.name())));
     return all.stream().map(made -> Objects.requireNonNull(facts.get(made))).toList();
   }
 

@@ -31,6 +31,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.verify.Checks;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,7 +67,17 @@ record NetworkFacts(
     return spills != null && spills > 0;
   }
 
-  static NetworkFacts of(Made made, int rows, DeviceModel device, @Nullable Double conflicts) {
+  /**
+   * Of a way.
+   *
+   * @param expected by the planner's rule, microseconds; null if that says nothing
+   */
+  static NetworkFacts of(
+      Made made,
+      int rows,
+      DeviceModel device,
+      @Nullable Double conflicts,
+      @Nullable Double expected) {
     GpuTarget target = device.target();
     Map<Var, Long> scalars = Map.of(made.compiled().network().rows().var(), (long) rows);
     double predicted = 0;
@@ -118,7 +129,9 @@ record NetworkFacts(
       warps = Math.min(warps, blocks * threads / GpuTarget.WARP_SIZE);
     }
     return new NetworkFacts(
-        made.compiled().fixedRows().isPresent() ? byLayer(made.compiled()) : predicted,
+        made.compiled().fixedRows().isPresent()
+            ? byLayer(made.compiled())
+            : Objects.requireNonNullElse(expected, predicted),
         dram,
         tiles,
         registers,

@@ -82,7 +82,7 @@ class AttentionCommandsTest {
         "check attention HQ=2 D=64 S=99 page=24 keys=16|neither divides a page of 24",
         "run attention HQ=2 D=64 S=9 --target sm_80|attention runs on cpu and sim",
         "tune attention HQ=2 D=64 S=9 stages=2;3|stages=2;3: whole numbers, as stages=2,3",
-        "tune attention HQ=2 D=64 S=9 splits=|is no KEY=VALUE",
+        "tune attention HQ=2 D=64 S=9 splits=|has no value",
         "tune attention HQ=2 D=64 S=9 warps=2|there is no 'warps'; known are B, HQ, HKV",
         "run attention HQ=64 D=128 T=9999 S=9999|is too much to verify",
         "plan attention HQ=1048576 D=256 T=1048576 S=1048576 B=1048576|more elements than 2^31 - 1"

@@ -8,6 +8,8 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkExplainRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.Verdict;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkResult;
 import dev.warpwright.measure.network.NetworkTimes;
@@ -16,9 +18,11 @@ import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.NetworkBounds;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -268,6 +272,34 @@ final class NetworkExplainTest {
         new NetworkCandidates(wide, device.target()).make("GEMM per layer").orElseThrow();
     assertThat(NetworkFacts.conflicts(made, 65536, device)).isNull();
     // Two GEMMs of 61 us measured alone.
-    assertThat(NetworkFacts.of(made, 65536, device, null).predictedUs()).isBetween(100.0, 135.0);
+    assertThat(NetworkFacts.of(made, 65536, device, null, null).predictedUs())
+        .isBetween(100.0, 135.0);
+  }
+
+  /** One network, one expectation: the planner's, which plan prints too. */
+  @Test
+  void predictedIsWhatThePlannerExpects() {
+    NetworkTask narrow =
+        NetworkTask.of(
+            "mlp", new KeyValues(List.of("widths=64,64,64,64", "rows=65536", "dtype=f16")), null);
+    DeviceModel device = DeviceCatalogue.find("H200 SXM").orElseThrow();
+    Map<String, Double> expected =
+        NetworkCompiler.expected(narrow.graph(), device, narrow.precision(), narrow.rows());
+    NetworkCompiler.judged(
+            narrow.graph(), (GpuTarget) device.target(), narrow.precision(), narrow.rows())
+        .forEach(
+            judged -> {
+              Double said = expected.get(judged.strategy());
+              if (said != null) {
+                assertThat(judged.verdict())
+                    .isInstanceOfSatisfying(
+                        Verdict.Fires.class, fires -> assertThat(said).isEqualTo(fires.micros()));
+              }
+            });
+    assertThat(expected).containsKey("shared chaining");
+    NetworkCandidates.Made made =
+        new NetworkCandidates(narrow, device.target()).make("shared chaining").orElseThrow();
+    Double said = expected.get("shared chaining");
+    assertThat(NetworkFacts.of(made, 65536, device, null, said).predictedUs()).isEqualTo(said);
   }
 }

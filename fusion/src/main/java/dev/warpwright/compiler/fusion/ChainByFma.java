@@ -39,7 +39,7 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
-  double micros(StrategyTimes times) {
+  public double micros(FusionInput in, StrategyTimes times) {
     return times.warps();
   }
 

@@ -80,6 +80,11 @@ record FusionInput(
     return StrategyTimes.of(network, precision, target, rows);
   }
 
+  /** What a rule expects on the target's largest device; NaN if nothing is known. */
+  double expected(FusionRule rule) {
+    return times().map(times -> rule.micros(this, times)).orElse(Double.NaN);
+  }
+
   /** The instruction that multiplies where accumulators are passed through shared memory. */
   String instruction() {
     return GpuTiling.instruction(precision, target);

@@ -30,7 +30,7 @@ final class FusionPlanner {
   static final List<FusionRule> RULES =
       List.of(WARPGROUPS, WARPS, FMA, TILES, SHARED, GEMMS, SIMPLE);
 
-  private static final List<FusionRule> ONE_KERNEL = List.of(WARPGROUPS, WARPS, FMA, TILES, SHARED);
+  static final List<FusionRule> ONE_KERNEL = List.of(WARPGROUPS, WARPS, FMA, TILES, SHARED);
 
   /**
    * Ways as one kernel that stand before those by layers, where these are expected to be slower.

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,9 @@ sealed interface FusionRule permits RegisterChaining, SharedChaining, GemmPerLay
 
   /** Whether it fits a network, told by shapes alone, and what it is expected to take. */
   Verdict judge(FusionInput in);
+
+  /** Microseconds that it is expected to take on a device; NaN if the times do not tell. */
+  double micros(FusionInput in, StrategyTimes times);
 
   /** Makes the kernels, or says what was in the way. */
   Attempt apply(FusionInput in, FusionAttempts attempts);

@@ -5,6 +5,7 @@ import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.networks.layers.FixedRows;
+import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.space.Point;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
@@ -49,8 +50,13 @@ final class GemmPerLayer implements FusionRule {
     if (in.attends() && in.precision().operand().bytes() != 2) {
       return new Verdict.DoesNotFire("attention has kernels in f16 and bf16 only");
     }
-    double micros = in.times().map(times -> times.layers(in.layers())).orElse(Double.NaN);
+    double micros = in.expected(this);
     return new Verdict.Fires(micros, micros / FusionTimes.WORTH);
+  }
+
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    return times.layers(in.layers());
   }
 
   @Override

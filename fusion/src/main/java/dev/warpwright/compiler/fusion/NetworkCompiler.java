@@ -11,11 +11,14 @@ import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.networks.layers.FixedRows;
+import dev.warpwright.networks.stages.StrategyTimes;
+import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,6 +145,24 @@ public final class NetworkCompiler {
     return FusionPlanner.RULES.stream()
         .map(rule -> new Judged(rule.name(), FusionPlanner.judge(rule, in)))
         .toList();
+  }
+
+  /**
+   * What the planner's rules expect of the ways to make a network one kernel, on a device.
+   *
+   * @return microseconds for the names of {@link #alternatives}; of others nothing is known
+   */
+  public static Map<String, Double> expected(
+      Graph graph, DeviceModel device, Precision precision, int rows) {
+    Map<String, Double> expected = new HashMap<>();
+    if (precision.supportedBy(device)) {
+      FusionInput in = FusionInput.of(graph, (GpuTarget) device.target(), precision, rows);
+      StrategyTimes times = new StrategyTimes(in.network(), precision, device, rows);
+      for (FusionRule rule : FusionPlanner.ONE_KERNEL) {
+        rule.ways(in, null).forEach(way -> expected.put(way.name(), rule.micros(in, times)));
+      }
+    }
+    return expected;
   }
 
   /**

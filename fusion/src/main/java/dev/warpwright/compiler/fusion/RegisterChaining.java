@@ -72,7 +72,8 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     return CompiledKernel.REGISTER_CHAINING;
   }
 
-  double micros(StrategyTimes times) {
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
     return times.registers();
   }
 
@@ -83,7 +84,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       refusal = tooLarge();
     }
     return refusal.isEmpty()
-        ? new Verdict.Fires(in.times().map(this::micros).orElse(Double.NaN))
+        ? new Verdict.Fires(in.expected(this))
         : new Verdict.DoesNotFire(refusal);
   }
 

@@ -18,6 +18,7 @@ import dev.warpwright.networks.layers.LayerSchedule;
 import dev.warpwright.networks.layers.LayerTiling;
 import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -43,6 +44,11 @@ final class SimpleLayers implements FusionRule {
   @Override
   public Verdict judge(FusionInput in) {
     return new Verdict.LastResort("its tiles wait for their copies");
+  }
+
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    return Double.NaN;
   }
 
   @Override

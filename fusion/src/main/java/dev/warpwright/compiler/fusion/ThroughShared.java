@@ -29,10 +29,16 @@ final class ThroughShared extends SharedChaining {
     if (!refusal.isEmpty()) {
       return new Verdict.DoesNotFire(refusal);
     }
-    double micros = in.times().map(StrategyTimes::shared).orElse(Double.NaN);
-    return FusionPlanner.chaining(in).judge(in) instanceof Verdict.Fires(double chained, double _)
-        ? new Verdict.Fires(Math.max(micros, chained))
-        : new Verdict.Fires(micros);
+    return new Verdict.Fires(in.expected(this));
+  }
+
+  /** Nowhere less than in registers: where that is expected, launches are what counts. */
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    FusionRule chaining = FusionPlanner.chaining(in);
+    return chaining.judge(in) instanceof Verdict.Fires
+        ? Math.max(times.shared(), chaining.micros(in, times))
+        : times.shared();
   }
 
   @Override

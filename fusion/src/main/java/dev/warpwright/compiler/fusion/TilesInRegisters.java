@@ -50,7 +50,12 @@ final class TilesInRegisters extends SharedChaining {
     if (tilings.stream().noneMatch(tiling -> fills(in, tiling))) {
       return new Verdict.DoesNotFire(in.rows() + " rows are no tile for each SM");
     }
-    return new Verdict.Fires(in.times().map(StrategyTimes::tiles).orElse(Double.NaN));
+    return new Verdict.Fires(in.expected(this));
+  }
+
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    return times.tiles();
   }
 
   @Override

@@ -14,6 +14,7 @@ public final class KeyValues {
   private static final Pattern FORM = Pattern.compile("([A-Za-z][\\w-]*)=(\\S+)");
   private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+  private static final Pattern SIGNED = Pattern.compile("[-+]?[\\d.]+");
   private static final Pattern SECONDS = Pattern.compile("\\d{1,6}(\\.\\d{1,6})?");
 
   private final Map<String, String> values = new TreeMap<>();
@@ -28,7 +29,11 @@ public final class KeyValues {
     for (String argument : arguments) {
       Matcher matcher = FORM.matcher(argument);
       if (!matcher.matches()) {
-        throw new UserError("'" + argument + "' is no KEY=VALUE; write M=4096 or dtype=bf16");
+        throw new UserError(
+            "'"
+                + argument
+                + (argument.endsWith("=") ? "' has no value" : "' is no KEY=VALUE")
+                + "; write M=4096 or dtype=bf16");
       }
       String key = matcher.group(1);
       List<String> keys = SHARED.matcher(key).matches() ? List.of(key.split("")) : List.of(key);
@@ -131,9 +136,15 @@ public final class KeyValues {
   public Map<String, Long> otherNumbers() {
     Map<String, Long> numbers = new TreeMap<>();
     for (String key : List.copyOf(unread.keySet())) {
-      if (!NUMBER.matcher(String.valueOf(values.get(key))).matches()) {
+      String value = String.valueOf(values.get(key));
+      if (!NUMBER.matcher(value).matches()) {
         throw new UserError(
-            key + "=" + values.get(key) + ": there is no '" + key + "' with such a value");
+            key
+                + "="
+                + value
+                + (SIGNED.matcher(value).matches()
+                    ? ": it is a whole number from 0 on"
+                    : ": there is no '" + key + "' with such a value"));
       }
       numbers.put(key, number(key, 0, Long.MAX_VALUE));
     }
