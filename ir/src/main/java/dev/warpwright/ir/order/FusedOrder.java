@@ -251,9 +251,16 @@ public sealed interface FusedOrder {
    * @throws UserError if they are no order of two grids, or the order does not suit them
    */
   static List<Integer> table(Attrs attrs) {
-    String waits = attrs.getString(WaitPolicy.WAIT);
-    return parse(String.valueOf(attrs.getString(ORDER)))
-        .table(Extents.of(attrs), waits == null ? WaitPolicy.ROW : WaitPolicy.parse(waits));
+    return parse(String.valueOf(attrs.getString(ORDER))).table(Extents.of(attrs), waits(attrs));
+  }
+
+  private static WaitPolicy waits(Attrs attrs) {
+    String text = attrs.getString(WaitPolicy.WAIT);
+    try {
+      return text == null ? WaitPolicy.ROW : WaitPolicy.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("wait = \"" + text + "\": " + e.getMessage());
+    }
   }
 
   private static int entry(BlockOrder.Tile tile) {

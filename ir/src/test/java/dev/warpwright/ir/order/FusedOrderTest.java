@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.ir.Attrs;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +71,19 @@ class FusedOrderTest {
           .isInstanceOf(UserError.class)
           .hasMessageContaining(message);
     }
+  }
+
+  /** A kernel's attribute is what a user wrote. */
+  @Test
+  void aWaitThatIsNoneIsTheUsers() {
+    Attrs attrs = GRIDS.in(Attrs.NONE).with(FusedOrder.ORDER, "rows");
+    assertThat(FusedOrder.table(attrs)).hasSize(6);
+    assertThatThrownBy(() -> FusedOrder.table(attrs.with(WaitPolicy.WAIT, "rows:2")))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("would wait for rows behind it");
+    assertThatThrownBy(() -> FusedOrder.table(attrs.with(WaitPolicy.WAIT, "tea")))
+        .isInstanceOf(UserError.class)
+        .hasMessage("wait = \"tea\": one waits for 'tile', 'row', 'rows:N' or 'grid', not tea");
   }
 
   @ParameterizedTest

@@ -204,7 +204,7 @@ final class BlockPipes extends Rewriter {
   }
 
   /** A wait, or the barrier that all threads meet at behind one. */
-  private static boolean isWait(Stmt s) {
+  static boolean isWait(Stmt s) {
     return TileWaits.isWait(s) || s.equals(Exprs.evaluate(Intrinsics.SYNC_THREADS));
   }
 

@@ -290,8 +290,7 @@ final class RingTiles {
           && otherwise == null
           && then instanceof Stmt.Let(Var filled, Expr stage, Stmt copies)) {
         List<Stmt> flat = StageNumbers.flat(copies);
-        List<Stmt> waits =
-            flat.stream().takeWhile(each -> !isToRing(each)).map(this::stmt).toList();
+        List<Stmt> waits = flat.stream().takeWhile(BlockPipes::isWait).map(this::stmt).toList();
         List<Stmt.TileCopy> fill = toRings(flat.subList(waits.size(), flat.size()));
         Stmt filling = Stmts.seq(Stmts.seq(waits), begin(fill));
         begin.add(new Stmt.If(more, new Stmt.Let(filled, stage, filling), null));
