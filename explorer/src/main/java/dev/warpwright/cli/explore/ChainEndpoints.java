@@ -49,7 +49,7 @@ final class ChainEndpoints {
 
     /** Why it does not come to an end; null if it does. */
     @Nullable String deadlock() {
-      return refusal == null ? run.deadlock() : refusal;
+      return run.deadlock() == null ? refusal : run.deadlock();
     }
   }
 
