@@ -228,7 +228,7 @@ final class OrderAndAnalyzeTest {
       delimiter = '|',
       value = {
         "order measure M=512 N=512 K=64 N2=128 from=tea | model: of two GEMMs (N2=) nothing is",
-        "order measure M=512 N=512 K=64 N2=128 wait=column | one waits for 'tile', 'row', 'rows:N'",
+        "order measure M=512 N=512 K=64 N2=128 wait=column | wait=column: a tile waits for 'tile', 'row', 'rows:N'",
         "order | Missing required parameter",
         "order fly | none of search, show, score and measure",
         "order search | no grid; give grid=4x4",

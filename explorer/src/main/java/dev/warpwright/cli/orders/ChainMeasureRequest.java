@@ -97,7 +97,7 @@ public record ChainMeasureRequest(
     }
     List<WaitPolicy> waits =
         Arrays.stream(values.text("wait", "row").split(",", -1))
-            .map(ChainMeasureRequest::wait)
+            .map(WaitPolicy::parse)
             .distinct()
             .toList();
     long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
@@ -133,14 +133,6 @@ public record ChainMeasureRequest(
         from,
         gpu,
         csv);
-  }
-
-  private static WaitPolicy wait(String text) {
-    try {
-      return WaitPolicy.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new UserError("wait=" + text + ": " + e.getMessage());
-    }
   }
 
   private static Named named(String name, TileProblem problem) {

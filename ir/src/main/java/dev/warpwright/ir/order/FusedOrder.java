@@ -256,11 +256,7 @@ public sealed interface FusedOrder {
 
   private static WaitPolicy waits(Attrs attrs) {
     String text = attrs.getString(WaitPolicy.WAIT);
-    try {
-      return text == null ? WaitPolicy.ROW : WaitPolicy.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new UserError("wait = \"" + text + "\": " + e.getMessage());
-    }
+    return text == null ? WaitPolicy.ROW : WaitPolicy.parse(text);
   }
 
   private static int entry(BlockOrder.Tile tile) {

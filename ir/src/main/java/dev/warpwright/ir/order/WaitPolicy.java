@@ -1,5 +1,6 @@
 package dev.warpwright.ir.order;
 
+import dev.warpwright.base.UserError;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -66,7 +67,7 @@ public record WaitPolicy(Part part, int rows) {
    * {@return the policy with this text}
    *
    * @param text as {@link #text()} gives it
-   * @throws IllegalArgumentException if there is none
+   * @throws UserError if there is none
    */
   public static WaitPolicy parse(String text) {
     for (WaitPolicy policy : PLAIN) {
@@ -78,7 +79,6 @@ public record WaitPolicy(Part part, int rows) {
     if (batch.matches()) {
       return rows(Integer.parseInt(batch.group(1)));
     }
-    throw new IllegalArgumentException(
-        "one waits for 'tile', 'row', 'rows:N' or 'grid', not " + text);
+    throw new UserError("wait=" + text + ": a tile waits for 'tile', 'row', 'rows:N' or 'grid'");
   }
 }

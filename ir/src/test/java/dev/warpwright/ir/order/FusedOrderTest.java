@@ -83,14 +83,14 @@ class FusedOrderTest {
         .hasMessageContaining("would wait for rows behind it");
     assertThatThrownBy(() -> FusedOrder.table(attrs.with(WaitPolicy.WAIT, "tea")))
         .isInstanceOf(UserError.class)
-        .hasMessage("wait = \"tea\": one waits for 'tile', 'row', 'rows:N' or 'grid', not tea");
+        .hasMessage("wait=tea: a tile waits for 'tile', 'row', 'rows:N' or 'grid'");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"rows", "rows:0", "rows:1 ", "rows:100000", "Row", ""})
   void whatNobodyWaitsFor(String text) {
     assertThatThrownBy(() -> WaitPolicy.parse(text))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(UserError.class)
         .hasMessageContaining("'rows:N'");
   }
 
