@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Exports GEMMs and networks, builds each folder by make, CMake and PyTorch on a GPU, checks and times them, and sets perf's
 # times beside them. About 4 minutes. Usage: bench/exports.sh WARPWRIGHT OUT; needs nvcc, CMake and PyTorch.
+# ONLY in the environment is an expression for names of folders: ONLY=fat makes those for several GPUs only.
 set -u
 WW=$(readlink -f "${1:?usage: bench/exports.sh WARPWRIGHT OUT}") OUT=$(readlink -m "${2:?usage: bench/exports.sh WARPWRIGHT OUT}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,6 +24,10 @@ siren|models/image-siren-64x4/model.onnx --precision bf16 --batch 16384
 digits_fat|models/digits-relu-128-64/model.onnx --precision f16 --batch 4096 --target sm_80,sm_86,sm_90a
 gemm_fat|gemm MNK=1024 dtype=bf16 --target sm_80,sm_90a
 LIST
+if [[ -n ${ONLY:-} ]]; then
+  grep -E "^[^|]*(${ONLY})[^|]*\|" "$work/list" >"$work/only" || { echo "exports.sh: no folder has the name $ONLY" >&2; exit 2; }
+  mv "$work/only" "$work/list"
+fi
 one() {
   local name=${1%%|*} what=${1#*|} dir
   dir=$work/$name
