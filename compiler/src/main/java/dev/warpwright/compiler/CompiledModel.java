@@ -1,6 +1,7 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
@@ -231,12 +232,7 @@ public final class CompiledModel implements AutoCloseable {
    * @throws IllegalStateException if the model is closed
    */
   public void run(int rows, TensorBuffer x, TensorBuffer y) {
-    inputs.onlyFeatures();
-    outputs.onlyFeatures();
-    checkRows(rows);
-    inputs.checkAtLeast(0, rows, x);
-    outputs.checkAtLeast(0, rows, y);
-    run(rows, new TensorBuffer[] {x}, new TensorBuffer[] {y});
+    run(rows, inputs.only(rows, x), outputs.only(rows, y));
   }
 
   // ---- any inputs, any outputs -------------------------------------------------------------
@@ -332,14 +328,7 @@ public final class CompiledModel implements AutoCloseable {
    * @throws IllegalStateException if the model is closed
    */
   public void run(int rows, List<float[]> in, List<float[]> out) {
-    checkRows(rows);
     run(rows, inputs.checked(rows, in), outputs.checked(rows, out));
-  }
-
-  private static void checkRows(int rows) {
-    if (rows < 0) {
-      throw new UserError("a model runs 0 or more rows, not " + rows);
-    }
   }
 
   private static void checkCompiled(int rows) {
@@ -361,6 +350,57 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   // ---- without waiting ---------------------------------------------------------------------
+
+  /**
+   * Gives a call to a stream: it begins when the stream's work so far is done, and on a GPU nobody
+   * waits for it here. Another model may take its output on the same stream at once.
+   *
+   * @param stream of the model's device; where another library captures it into a graph, calls
+   *     cannot be part of that
+   * @param rows the row count, 0 or more
+   * @param x [rows, features], not to be changed until the call is done
+   * @param y [rows, output features], filled when the call is done
+   * @throws UserError if one is null, too short or, on a GPU, no device buffer, the stream is
+   *     another device's, or the model has several inputs or outputs
+   * @throws IllegalStateException if the model or the stream is closed
+   */
+  public void enqueue(DeviceStream stream, int rows, TensorBuffer x, TensorBuffer y) {
+    enqueue(stream, rows, inputs.only(rows, x), outputs.only(rows, y));
+  }
+
+  /**
+   * {@link #enqueue(DeviceStream, int, TensorBuffer, TensorBuffer)} of a model of any number of
+   * inputs and outputs.
+   *
+   * @param stream of the model's device
+   * @param rows the row count, 0 or more
+   * @param in memory for the name of each input, not to be changed until the call is done
+   * @param out memory for the name of each output, filled when the call is done
+   * @throws UserError if a name is missing or none of the model's, a value is null, too short or,
+   *     on a GPU, no device buffer, or the stream is another device's
+   * @throws IllegalStateException if the model or the stream is closed
+   */
+  public void enqueue(
+      DeviceStream stream,
+      int rows,
+      Map<String, ? extends TensorBuffer> in,
+      Map<String, ? extends TensorBuffer> out) {
+    enqueue(stream, rows, inputs.inOrder(rows, in), outputs.inOrder(rows, out));
+  }
+
+  private void enqueue(DeviceStream stream, int rows, TensorBuffer[] in, TensorBuffer[] out) {
+    if (stream == null) {
+      throw new UserError("the stream is null; Device.newStream makes one");
+    }
+    outputs.checkWritable(out, in, inputs);
+    WorkspacePool pool = programs.pool(rows);
+    WorkspacePool.Lease lease = pool.take(stream);
+    try {
+      lease.workspace().enqueue(rows, in, out);
+    } finally {
+      pool.give(lease);
+    }
+  }
 
   /**
    * {@link #run(float[])} on a thread of the common pool.

@@ -2,6 +2,7 @@ package dev.warpwright.compiler;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
@@ -46,6 +47,14 @@ public sealed interface Device extends AutoCloseable
    * @throws UserError if models take no such type, or there is not so much
    */
   DeviceBuffer allocate(DType type, long elements);
+
+  /**
+   * {@return a stream, on which calls are made in order while the caller goes on, to be closed; on
+   * other devices than GPUs a call is done when it returns}
+   */
+  default DeviceStream newStream() {
+    return DeviceStream.onHost();
+  }
 
   /**
    * Refuses a precision that the device cannot compute in.

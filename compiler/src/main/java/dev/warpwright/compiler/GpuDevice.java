@@ -1,6 +1,7 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.compiler.buffer.DeviceBuffer;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
@@ -45,6 +46,22 @@ public final class GpuDevice implements Device {
   @Override
   public DeviceBuffer allocate(DType type, long elements) {
     return DeviceBuffer.onGpu(gpu.context(), type, elements);
+  }
+
+  @Override
+  public DeviceStream newStream() {
+    return DeviceStream.onGpu(gpu.context());
+  }
+
+  /**
+   * {@return a stream that another library made, whose work calls are ordered with; it stays open
+   * as long as the one returned, and is not destroyed with it}
+   *
+   * @param handle its {@code CUstream} or {@code cudaStream_t}, of this GPU's primary context
+   * @throws dev.warpwright.base.UserError if it is 0, the default stream
+   */
+  public DeviceStream stream(long handle) {
+    return DeviceStream.onGpu(gpu.context(), handle);
   }
 
   @Override

@@ -121,6 +121,20 @@ final class ModelArguments {
     }
   }
 
+  /** The only value, of at least so many rows; refuses all else. */
+  TensorBuffer[] only(int rows, @Nullable TensorBuffer tensor) {
+    onlyFeatures();
+    checkRows(rows);
+    checkAtLeast(0, rows, tensor);
+    return new TensorBuffer[] {tensor};
+  }
+
+  private static void checkRows(int rows) {
+    if (rows < 0) {
+      throw new UserError("a model runs 0 or more rows, not " + rows);
+    }
+  }
+
   private long needed(int index, int rows, @Nullable TensorBuffer tensor) {
     if (tensor == null) {
       throw new UserError(
@@ -174,6 +188,7 @@ final class ModelArguments {
 
   /** One array of so many rows for each value, in the model's order; refuses all else. */
   TensorBuffer[] checked(int rows, List<float[]> arrays) {
+    checkRows(rows);
     if (arrays.size() != features.length) {
       throw new UserError(
           "the model has " + features.length + " " + what + "s, not " + arrays.size());
@@ -183,6 +198,16 @@ final class ModelArguments {
       float[] array = arrays.get(i);
       check(i, rows, array == null ? null : TensorBuffer.of(array));
       tensors[i] = TensorBuffer.of(array);
+    }
+    return tensors;
+  }
+
+  /** What is given for each value, of at least so many rows, in the model's order. */
+  TensorBuffer[] inOrder(int rows, Map<String, ? extends @Nullable TensorBuffer> byName) {
+    checkRows(rows);
+    TensorBuffer[] tensors = inOrder(byName);
+    for (int i = 0; i < tensors.length; i++) {
+      checkAtLeast(i, rows, tensors[i]);
     }
     return tensors;
   }

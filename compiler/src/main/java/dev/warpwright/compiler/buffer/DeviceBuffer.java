@@ -146,6 +146,50 @@ public final class DeviceBuffer implements TensorBuffer, AutoCloseable {
   }
 
   /**
+   * Copies host memory to the start of this buffer when the stream's work so far is done.
+   *
+   * @param source in this buffer's element type, at most as long; it may be changed at once
+   * @param stream of the same device
+   * @throws UserError if it is longer, or the stream another device's
+   * @throws IllegalStateException if this or the stream is closed
+   */
+  public void copyFrom(MemorySegment source, DeviceStream stream) {
+    checkFits(source);
+    CudaStream cuda = on(stream);
+    if (memory != null && cuda != null) {
+      memory.copyFrom(source, cuda);
+    } else {
+      host().copyFrom(source);
+    }
+  }
+
+  /**
+   * Waits for the stream's work so far, and copies the start of this buffer to host memory.
+   *
+   * @param target in this buffer's element type, at most as long; filled
+   * @param stream of the same device
+   * @throws UserError if it is longer, or the stream another device's
+   * @throws IllegalStateException if this or the stream is closed
+   */
+  public void copyTo(MemorySegment target, DeviceStream stream) {
+    checkFits(target);
+    CudaStream cuda = on(stream);
+    if (memory != null && cuda != null) {
+      memory.copyTo(target, cuda);
+    } else {
+      target.copyFrom(host().asSlice(0, target.byteSize()));
+    }
+  }
+
+  private @Nullable CudaStream on(DeviceStream stream) {
+    CudaStream cuda = stream.cuda();
+    if (cuda == null ? memory != null : memory == null || memory.context() != cuda.context()) {
+      throw new UserError("the device buffer and the stream are of different devices");
+    }
+    return cuda;
+  }
+
+  /**
    * Copies the start of this buffer to host memory.
    *
    * @param target in this buffer's element type, at most as long; filled

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.cuda.compile.Cubin;
@@ -25,7 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A program of grid kernels on a GPU: its module, its constants. Each {@link CudaWorkspace} has a
- * stream of its own.
+ * stream of its own, or is for one of the caller's.
  */
 public final class CudaExecutable implements Executable {
   private final CompiledProgram compiled;
@@ -47,8 +49,7 @@ public final class CudaExecutable implements Executable {
     this.compiled = compiled;
     this.context = context;
     this.module = context.load(cubin.bytes());
-    this.first = new CudaWorkspace(this, context.newStream());
-    open.add(first);
+    this.first = opened(new CudaWorkspace(this, context.newStream(), true));
     CudaStream stream = first.stream();
     for (PackedConstant constant : compiled.constants()) {
       MemorySegment packed = Elements.segment(constants.array(constant));
@@ -99,7 +100,20 @@ public final class CudaExecutable implements Executable {
   @Override
   public Workspace newWorkspace() {
     checkOpen();
-    CudaWorkspace workspace = new CudaWorkspace(this, context.newStream());
+    return opened(new CudaWorkspace(this, context.newStream(), true));
+  }
+
+  @Override
+  public Workspace newWorkspace(DeviceStream stream) {
+    checkOpen();
+    CudaStream cuda = stream.cuda();
+    if (cuda == null || cuda.context() != context) {
+      throw new UserError("the stream is another device's; the model's device makes one for it");
+    }
+    return opened(new CudaWorkspace(this, cuda, false));
+  }
+
+  private CudaWorkspace opened(CudaWorkspace workspace) {
     open.add(workspace);
     return workspace;
   }

@@ -41,6 +41,7 @@ final class CudaWorkspace implements Workspace {
 
   private final CudaExecutable executable;
   private final CudaStream stream;
+  private final boolean owned;
   private final List<Buffer> inputs;
   private final List<Buffer> outputs;
   private final NearMemory near;
@@ -53,9 +54,15 @@ final class CudaWorkspace implements Workspace {
   private @Nullable CudaLaunches last;
   private boolean closed;
 
-  CudaWorkspace(CudaExecutable executable, CudaStream stream) {
+  /**
+   * A workspace.
+   *
+   * @param owned whether it closes the stream with itself
+   */
+  CudaWorkspace(CudaExecutable executable, CudaStream stream, boolean owned) {
     this.executable = executable;
     this.stream = stream;
+    this.owned = owned;
     this.inputs = executable.compiled().network().inputs();
     this.outputs = executable.compiled().network().outputs();
     this.near = new NearMemory(executable.compiled().program());
@@ -75,7 +82,39 @@ final class CudaWorkspace implements Workspace {
     run(rows, in, out, true);
   }
 
+  @Override
+  public void enqueue(int rows, TensorBuffer[] in, TensorBuffer[] out) {
+    onDevice(in);
+    onDevice(out);
+    give(rows, in, out, false);
+  }
+
+  private static void onDevice(TensorBuffer[] tensors) {
+    for (TensorBuffer tensor : tensors) {
+      if (!(tensor instanceof DeviceBuffer)) {
+        throw new UserError(
+            "a call on a stream takes device buffers: memory of the host may change before its turn"
+                + " comes; copy it to one on the stream, or run without a stream");
+      }
+    }
+  }
+
   private void run(int rows, TensorBuffer[] in, TensorBuffer[] out, boolean poison) {
+    give(rows, in, out, poison);
+    if (rows == 0) {
+      return;
+    }
+    stream.synchronize();
+    for (int i = 0; i < outputs.size(); i++) {
+      PinnedBuffer here = near.of(outputs.get(i));
+      if (here != null && !(out[i] instanceof DeviceBuffer)) {
+        move(here.segment(), outputs.get(i).dtype(), out[i], rows * outputs.get(i).extent(1));
+      }
+    }
+  }
+
+  /** Gives a run to the stream. */
+  private void give(int rows, TensorBuffer[] in, TensorBuffer[] out, boolean poison) {
     if (closed) {
       throw new IllegalStateException("the program is closed");
     }
@@ -111,13 +150,6 @@ final class CudaWorkspace implements Workspace {
     for (int i = 0; i < outputs.size(); i++) {
       give(outputs.get(i), memory.get(inputs.size() + i), out[i], rows);
     }
-    stream.synchronize();
-    for (int i = 0; i < outputs.size(); i++) {
-      PinnedBuffer here = near.of(outputs.get(i));
-      if (here != null && !(out[i] instanceof DeviceBuffer)) {
-        move(here.segment(), outputs.get(i).dtype(), out[i], rows * outputs.get(i).extent(1));
-      }
-    }
   }
 
   /** Takes results that are in the host's memory. */
@@ -135,6 +167,8 @@ final class CudaWorkspace implements Workspace {
       CudaBuffer old = buffers.get(buffer);
       if (old == null || old.bytes() < bytes) {
         if (old != null) {
+          // A run of fewer rows may still be under way.
+          stream.synchronize();
           forget();
           near.remove(buffer);
           old.close();
@@ -276,6 +310,7 @@ final class CudaWorkspace implements Workspace {
       Key oldest = prepared.keySet().iterator().next();
       CudaLaunches old = prepared.remove(oldest);
       if (old != null) {
+        stream.synchronize();
         old.close();
       }
     }
@@ -329,10 +364,15 @@ final class CudaWorkspace implements Workspace {
     }
     closed = true;
     executable.closed(this);
+    if (!owned && !stream.isClosed()) {
+      stream.synchronize();
+    }
     forget();
     buffers.values().forEach(CudaBuffer::close);
     buffers.clear();
     near.close();
-    stream.close();
+    if (owned) {
+      stream.close();
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import java.util.List;
 
 /**
@@ -14,6 +16,20 @@ public interface Executable extends AutoCloseable {
    * @throws IllegalStateException if the executable is closed
    */
   Workspace newWorkspace();
+
+  /**
+   * The memory of runs that are given to a stream; it is closed with the executable, if nobody
+   * closes it before.
+   *
+   * @throws UserError if the stream is another device's
+   * @throws IllegalStateException if the executable or the stream is closed
+   */
+  default Workspace newWorkspace(DeviceStream stream) {
+    if (stream.cuda() != null) {
+      throw new UserError("the stream is a GPU's; the model does not run there");
+    }
+    return newWorkspace();
+  }
 
   /**
    * Runs once, for verification: outputs are poisoned first, so that an element that no kernel

@@ -1,6 +1,11 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.compiler.buffer.DeviceStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +30,9 @@ public final class WorkspacePool implements AutoCloseable {
 
   private final Executable executable;
   private final int most;
+
+  /** One for each stream that calls were given to. */
+  private final Map<DeviceStream, Lease> streams = new HashMap<>();
 
   /** Replaced, never changed. */
   private volatile Lease[] leases = {};
@@ -105,6 +113,54 @@ public final class WorkspacePool implements AutoCloseable {
     }
   }
 
+  /**
+   * The workspace for calls on a stream, for the caller alone until it is given back. Those of
+   * streams that were closed are closed.
+   *
+   * @throws IllegalStateException if the pool or the stream is closed
+   */
+  public synchronized Lease take(DeviceStream stream) {
+    boolean interrupted = false;
+    waiting++;
+    try {
+      while (true) {
+        if (closed) {
+          throw closedError();
+        }
+        Lease lease = streams.get(stream);
+        if (lease == null) {
+          closeUnused();
+          lease = new Lease(executable.newWorkspace(stream));
+          streams.put(stream, lease);
+          return lease;
+        }
+        if (lease.busy.compareAndSet(false, true)) {
+          return lease;
+        }
+        interrupted |= !awaitChange();
+      }
+    } finally {
+      waiting--;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void closeUnused() {
+    streams
+        .entrySet()
+        .removeIf(
+            entry -> {
+              boolean unused =
+                  entry.getKey().isClosed() && entry.getValue().busy.compareAndSet(false, true);
+              if (unused) {
+                entry.getValue().workspace.close();
+              }
+              return unused;
+            });
+  }
+
   /** Gives a workspace back. */
   public void give(Lease lease) {
     lease.busy.set(false);
@@ -136,13 +192,16 @@ public final class WorkspacePool implements AutoCloseable {
     closed = true;
     boolean interrupted = false;
     notifyAll();
-    for (Lease lease : leases) {
+    List<Lease> all = new ArrayList<>(List.of(leases));
+    all.addAll(streams.values());
+    for (Lease lease : all) {
       while (!lease.busy.compareAndSet(false, true)) {
         interrupted |= !awaitChange();
       }
       lease.workspace.close();
     }
     leases = new Lease[0];
+    streams.clear();
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

@@ -6,8 +6,10 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
@@ -98,7 +100,9 @@ public final class GpuCallBench {
       stream.synchronize();
       raw.capture(stream);
       try (DeviceBuffer deviceIn = device(context, model, true, height);
-          DeviceBuffer deviceOut = device(context, model, false, height)) {
+          DeviceBuffer deviceOut = device(context, model, false, height);
+          DeviceStream queue = device.newStream()) {
+        int[] given = {0};
         deviceIn.copyFrom(MemorySegment.ofArray(Arrays.copyOf(x, height * x.length)));
         List<Timed> all =
             List.of(
@@ -118,6 +122,20 @@ public final class GpuCallBench {
                     }),
                 Timed.of(
                     "run(DeviceBuffer, DeviceBuffer)", () -> model.run(1, deviceIn, deviceOut)),
+                Timed.of(
+                    "enqueue(stream, DeviceBuffer, DeviceBuffer), waited for",
+                    () -> {
+                      model.enqueue(queue, 1, deviceIn, deviceOut);
+                      queue.synchronize();
+                    }),
+                Timed.of(
+                    "a tenth of ten of them, waited for once",
+                    () -> {
+                      model.enqueue(queue, 1, deviceIn, deviceOut);
+                      if (++given[0] % 10 == 0) {
+                        queue.synchronize();
+                      }
+                    }),
                 Timed.of("run(float[], float[])", () -> model.run(x, y)),
                 Timed.of(
                     "run(MemorySegment, MemorySegment) off the heap", () -> model.run(in, out)));
@@ -211,9 +229,54 @@ public final class GpuCallBench {
               HostExecutable.median(ofEight),
               HostExecutable.median(ratios),
               wrong.get()));
+      say(THREADS + " threads, a stream each: " + streams(threads, device, shared, work));
       own.forEach(CompiledModel::close);
       shared.close();
     }
+  }
+
+  /** Calls of one model on streams of several threads, several of a stream under way at once. */
+  private static String streams(
+      ExecutorService threads, GpuDevice device, CompiledModel model, List<Work> work)
+      throws Exception {
+    int deep = 4;
+    AtomicLong wrong = new AtomicLong();
+    List<Callable<Void>> calls = new ArrayList<>();
+    for (Work own : work) {
+      calls.add(
+          () -> {
+            try (DeviceStream queue = device.newStream()) {
+              List<DeviceBuffer> in = new ArrayList<>();
+              List<DeviceBuffer> out = new ArrayList<>();
+              for (int i = 0; i < deep; i++) {
+                in.add(device.allocate(DType.F32, (long) ROWS * model.inputFeatures()));
+                out.add(device.allocate(DType.F32, (long) ROWS * model.outputFeatures()));
+              }
+              for (int round = 0; round < CALLS; round++) {
+                for (int i = 0; i < deep; i++) {
+                  int rows = (round + i) % ROWS;
+                  in.get(i).copyFrom(MemorySegment.ofArray(own.in.get(rows)), queue);
+                  model.enqueue(queue, rows + 1, in.get(i), out.get(i));
+                }
+                for (int i = 0; i < deep; i++) {
+                  float[] expected = own.expected.get((round + i) % ROWS);
+                  float[] result = new float[expected.length];
+                  out.get(i).copyTo(MemorySegment.ofArray(result), queue);
+                  if (!Arrays.equals(result, expected)) {
+                    wrong.incrementAndGet();
+                  }
+                }
+              }
+              in.forEach(DeviceBuffer::close);
+              out.forEach(DeviceBuffer::close);
+            }
+            return null;
+          });
+    }
+    for (Future<Void> end : threads.invokeAll(calls)) {
+      end.get();
+    }
+    return wrong.get() + " wrong of " + THREADS * CALLS * deep;
   }
 
   private interface Models {
@@ -272,8 +335,13 @@ public final class GpuCallBench {
   }
 
   private static String memory(CudaContext context) {
-    return Growth.resident()
-        + " KiB of the process, "
+    Growth.Memory memory = Growth.memory();
+    return memory.heap()
+        + " KiB of heap, "
+        + memory.classes()
+        + " of class records, "
+        + memory.resident()
+        + " of the process, "
         + ((context.device().memoryBytes() - context.freeBytes()) >> 10)
         + " KiB of the device in use";
   }

@@ -9,8 +9,6 @@ import dev.warpwright.measure.KernelSeries;
 import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.RooflineBound;
-import dev.warpwright.perf.SimtTime;
-import dev.warpwright.perf.WarpProfile;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;

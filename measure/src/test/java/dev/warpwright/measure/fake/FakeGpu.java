@@ -84,6 +84,8 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private boolean lost;
   private int devices = 1;
   private int hostCopies;
+  private int liveStreams;
+  private int waits;
   private int capturing;
 
   private FakeGpu(@Nullable FakeCublas cublas) {
@@ -168,6 +170,16 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** Copies from and to the host until now. */
   public int hostCopies() {
     return hostCopies;
+  }
+
+  /** How many streams were made and not destroyed. */
+  public int liveStreams() {
+    return liveStreams;
+  }
+
+  /** How often a stream was waited for. */
+  public int waits() {
+    return waits;
   }
 
   /** Does something on the stream: now, or in the graph that is being captured. */
@@ -288,15 +300,23 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuStreamCreate(long out, int flags) {
+    liveStreams++;
     return put(out, handles++);
   }
 
   int cuStreamDestroy_v2(long stream) {
+    liveStreams--;
     return 0;
   }
 
   int cuStreamSynchronize(long stream) {
+    waits++;
     return capture != null ? INVALID_VALUE : state();
+  }
+
+  /** What was given before is done already. */
+  int cuStreamQuery(long stream) {
+    return state();
   }
 
   /** What was given before is done already, or stands before it in the same graph. */

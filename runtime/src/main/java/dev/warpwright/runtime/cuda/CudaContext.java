@@ -77,6 +77,17 @@ public final class CudaContext implements AutoCloseable {
     return CudaStream.create(this);
   }
 
+  /**
+   * {@return a stream that another library made on this device's primary context; closing it waits
+   * for its work and leaves it alive}
+   *
+   * @param handle its {@code CUstream} or {@code cudaStream_t}
+   * @throws dev.warpwright.base.UserError if it is 0, the default stream
+   */
+  public CudaStream stream(long handle) {
+    return CudaStream.of(this, handle);
+  }
+
   /** {@return a new event that carries a time, to be closed} */
   public CudaEvent newEvent() {
     return CudaEvent.create(this, true);

@@ -30,6 +30,11 @@ abstract sealed class CudaResource implements AutoCloseable
     }
   }
 
+  /** {@return whether it was given back} */
+  public final boolean isClosed() {
+    return closed.get();
+  }
+
   final void checkOpen() {
     if (closed.get()) {
       throw new IllegalStateException(this + " is closed");

@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.runtime.call.Out;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -10,22 +11,33 @@ public final class CudaStream extends CudaResource {
   private static final int NON_BLOCKING = 1;
 
   private final long handle;
+  private final boolean owned;
   private @Nullable Staging staging;
 
   /** What the work that is being captured uses; null outside a capture. */
   private @Nullable Set<CudaResource> captured;
 
-  private CudaStream(CudaContext context, long handle) {
+  private CudaStream(CudaContext context, long handle, boolean owned) {
     super(context);
     this.handle = handle;
+    this.owned = owned;
   }
 
   static CudaStream create(CudaContext context) {
     context.use();
     try (Out out = new Out()) {
       context.check(StreamCalls.create(out.address(), NON_BLOCKING), "cuStreamCreate");
-      return new CudaStream(context, out.asLong());
+      return new CudaStream(context, out.asLong(), true);
     }
+  }
+
+  static CudaStream of(CudaContext context, long handle) {
+    if (handle == 0) {
+      throw new UserError(
+          "the default stream (0) takes no graph; make a stream of your own and pass its handle");
+    }
+    context.use();
+    return new CudaStream(context, handle, false);
   }
 
   /** Waits for all work given so far and reports its failure. */
@@ -109,7 +121,7 @@ public final class CudaStream extends CudaResource {
     if (made != null) {
       made.close();
     }
-    int destroyed = StreamCalls.destroy(handle);
+    int destroyed = owned ? StreamCalls.destroy(handle) : CudaError.SUCCESS;
     return status != CudaError.SUCCESS ? status : destroyed;
   }
 

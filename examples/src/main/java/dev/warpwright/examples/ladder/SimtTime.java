@@ -1,9 +1,9 @@
-package dev.warpwright.perf;
+package dev.warpwright.examples.ladder;
 
-import static dev.warpwright.perf.WarpNumber.BARRIER;
-import static dev.warpwright.perf.WarpNumber.FMA_EFFICIENCY;
-import static dev.warpwright.perf.WarpNumber.L2_BYTES;
-import static dev.warpwright.perf.WarpNumber.LOAD;
+import static dev.warpwright.examples.ladder.WarpNumber.BARRIER;
+import static dev.warpwright.examples.ladder.WarpNumber.FMA_EFFICIENCY;
+import static dev.warpwright.examples.ladder.WarpNumber.L2_BYTES;
+import static dev.warpwright.examples.ladder.WarpNumber.LOAD;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -28,7 +28,7 @@ import java.util.Map;
  * @param l2Bytes that cross from L2 to the SMs
  * @param dramBytes that cross from memory, if blocks of one wave share what they read
  */
-public record SimtTime(
+record SimtTime(
     double micros,
     String bound,
     int blocksPerSm,

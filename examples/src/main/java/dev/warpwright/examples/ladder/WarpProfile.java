@@ -1,4 +1,4 @@
-package dev.warpwright.perf;
+package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;

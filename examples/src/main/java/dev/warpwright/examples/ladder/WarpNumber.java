@@ -1,4 +1,4 @@
-package dev.warpwright.perf;
+package dev.warpwright.examples.ladder;
 
 /** What was fitted of {@link SimtTime}. */
 enum WarpNumber {
