@@ -7,11 +7,11 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.Schedule.Halves;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Tiles are copied several steps ahead, past the registers. */
 final class AsyncCopies implements Rung {
   private static final Tiling TILING = new Tiling(128, 256, 8, 128, 32, 8, 1);
+  private static final Tiling IN_F64 = new Tiling(64, 64, 8, 32, 32, 4, 1);
   private static final int STAGES = 4;
 
   @Override
@@ -25,16 +25,9 @@ final class AsyncCopies implements Rung {
   }
 
   @Override
-  public @Nullable String whyNot(DType dtype) {
-    return dtype == DType.F32
-        ? null
-        : "the transposed tile is copied an element at a time, and cp.async takes 4 bytes then";
-  }
-
-  @Override
   public Schedule schedule(PrimFunc matmul) {
     Schedule s = new Schedule(matmul);
-    Halves k = WarpTiles.build(s, TILING);
+    Halves k = WarpTiles.build(s, Steps.dtype(matmul) == DType.F64 ? IN_F64 : TILING);
     s.pipeline(k.outer(), STAGES);
     s.annotate(k.outer(), "async", 1L);
     // Every slot has its own code, in which its number is a constant.

@@ -153,10 +153,6 @@ public final class LadderRun {
 
   /** Why a target does not have what the kernel needs, or null. */
   private @Nullable String whyNot(Rung rung, GpuTarget target) {
-    String unfit = rung.whyNot(dtype);
-    if (unfit != null) {
-      return unfit;
-    }
     Kernel kernel = Ladder.kernel(rung, dtype, m, n, k);
     try {
       CudaPrinter.print(kernel, target);

@@ -1,9 +1,7 @@
 package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.schedule.Schedule;
-import org.jspecify.annotations.Nullable;
 
 /** One step of the ladder: a way to compute the matrix product on a GPU. */
 public interface Rung {
@@ -19,9 +17,4 @@ public interface Rung {
    * @param matmul as {@link Ladder#matmul} makes it
    */
   Schedule schedule(PrimFunc matmul);
-
-  /** Why there is no such rung in this type; null if there is one. */
-  default @Nullable String whyNot(DType dtype) {
-    return null;
-  }
 }

@@ -390,23 +390,24 @@ final class IntrinsicCall {
       }
     }
 
-    /** Writes them, or completes a copy to them. */
+    /** Writes them, or completes a copy to them: one of 8 bytes with its second half. */
     private void write(Operand o, Frame f, int at) {
       Shadow shadow = f.shadows[o.slot];
       if (shadow != null) {
         for (int e = at >> o.shift; e <= at + 3 >> o.shift; e++) {
-          if (copies) {
-            shadow.complete(f, e, where);
-          } else {
+          if (!copies) {
             shadow.write(f, e, where);
+          } else if (e < at + 4 >> o.shift) {
+            shadow.complete(f, e, where);
           }
         }
       }
     }
 
+    /** Begins to copy to elements: to one of 8 bytes with its first half. */
     private void beginWrite(Operand o, Frame f, int at) {
       Shadow shadow = f.shadows[o.slot];
-      if (shadow != null) {
+      if (shadow != null && (at & (1 << o.shift) - 1) == 0) {
         for (int e = at >> o.shift; e <= at + 3 >> o.shift; e++) {
           shadow.beginWrite(f, e, where);
         }

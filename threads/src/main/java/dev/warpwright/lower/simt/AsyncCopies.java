@@ -27,7 +27,7 @@ final class AsyncCopies extends Rewriter {
   /**
    * Rewrites a nest.
    *
-   * @throws LoweringException if it does more than copy elements of 4 bytes
+   * @throws LoweringException if it does more than copy elements of 4 or 8 bytes
    */
   static Stmt apply(Stmt nest) {
     return new AsyncCopies().stmt(nest);
@@ -49,7 +49,7 @@ final class AsyncCopies extends Rewriter {
               stmt(loop.body()));
     }
     return s instanceof Stmt.Store store
-        ? copy(copyOf(store), Intrinsics.CP_ASYNC_4, 4)
+        ? copy(copyOf(store), store.buffer().dtype().bytes())
         : super.stmt(s);
   }
 
@@ -68,9 +68,7 @@ final class AsyncCopies extends Rewriter {
             lanes.first(store.indices()),
             new Expr.Load(copy.load().buffer(), lanes.first(copy.load().indices())));
     Copy whole = new Copy(first, (Expr.Load) first.value(), inside);
-    return lanes.lanes() == 4
-        ? copy(whole, Intrinsics.CP_ASYNC_16, 16)
-        : copy(whole, Intrinsics.CP_ASYNC_8, 8);
+    return copy(whole, Math.toIntExact(lanes.lanes()) * store.buffer().dtype().bytes());
   }
 
   private static Copy copyOf(Stmt.Store store) {
@@ -78,16 +76,24 @@ final class AsyncCopies extends Rewriter {
     if (copy == null
         || store.buffer().scope() != Scope.SHARED
         || copy.load().buffer().scope() != Scope.GLOBAL
-        || store.buffer().dtype().bytes() != DType.F32.bytes()) {
+        || store.buffer().dtype().bytes() != DType.F32.bytes()
+            && store.buffer().dtype().bytes() != DType.F64.bytes()) {
       throw new LoweringException(
           "an asynchronous copy to "
               + store.buffer().name()
-              + " must be one of elements of 4 bytes from global to shared memory");
+              + " must be one of elements of 4 or 8 bytes from global to shared memory");
     }
     return copy;
   }
 
-  private static Stmt copy(Copy copy, Intrinsic instruction, int bytes) {
+  private static Stmt copy(Copy copy, int bytes) {
+    Intrinsic instruction =
+        switch (bytes) {
+          case 4 -> Intrinsics.CP_ASYNC_4;
+          case 8 -> Intrinsics.CP_ASYNC_8;
+          case 16 -> Intrinsics.CP_ASYNC_16;
+          default -> throw new LoweringException("no asynchronous copy moves " + bytes + " bytes");
+        };
     List<Expr> from = copy.load().indices();
     Expr size = Exprs.i32(bytes);
     if (!copy.isUnconditional()) {
