@@ -9,6 +9,8 @@ import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Program.ProgramParam;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
@@ -18,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -99,7 +102,7 @@ public final class CudaExport {
           new Exported(
               about + outputs(model),
               target,
-              named(program.program(), name),
+              named(bounded(program), name),
               Map.of(),
               null,
               traces,
@@ -159,6 +162,23 @@ public final class CudaExport {
   private static Program named(Program program, String name) {
     return new Program(
         ProjectText.name(name), program.params(), program.workspace(), program.steps());
+  }
+
+  /** The program for no more rows than its kernels compute. */
+  private static Program bounded(CompiledProgram compiled) {
+    Program program = compiled.program();
+    return new Program(
+        program.name(),
+        program.params().stream().map(p -> bounded(p, compiled.fixedRows())).toList(),
+        program.workspace(),
+        program.steps());
+  }
+
+  private static ProgramParam bounded(ProgramParam param, OptionalInt rows) {
+    return param.param() instanceof ScalarParam scalar && rows.isPresent()
+        ? new ProgramParam(
+            param.role(), new ScalarParam(scalar.var(), scalar.min(), rows.getAsInt()))
+        : param;
   }
 
   /** What a model of several outputs gives, in the order of the operator's results. */

@@ -78,6 +78,19 @@ final class ExportCommandTest {
     assertThat(main).contains("\"y.expected.bin\", 1920)", "i < 1920;");
   }
 
+  /** Its buffers have no more rows, whatever number a caller names. */
+  @Test
+  void aProgramForANumberOfRowsLaunchesNoMore() throws IOException {
+    String mlp = "export mlp widths=640,1200,640 act=relu dtype=f16 rows=3 --target sm_90a -o ";
+    assertThat(run((mlp + folder.resolve("cuda")).split(" "))).isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(folder.resolve("cuda").resolve("kernel.cuh")))
+        .contains("if (M < 0 || M > 16) {");
+    assertThat(run((mlp + folder.resolve("java") + " --java --name few").split(" ")))
+        .isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(folder.resolve("java").resolve("Few.java")))
+        .contains("if (M < 0 || M > 16) {");
+  }
+
   /** Two exports of one kind in one process need two names. */
   @Test
   void aNameIsThatOfFunctionAndOperator() throws IOException {
