@@ -8,6 +8,7 @@ import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundKernel.Content;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +17,8 @@ import java.util.Map;
 /**
  * Device memory of a run: several sets of inputs and outputs, so many that going through them in
  * turn moves more than three times L2 before one comes again, and tables and counters, which all
- * sets share. Closing it frees all.
+ * sets share. The first and the last set, whose results are verified, have random inputs of their
+ * own; the sets between are copies of the first. Closing it frees all.
  */
 public final class BenchMemory implements AutoCloseable {
   private static final byte POISON = (byte) 0xFF;
@@ -27,8 +29,12 @@ public final class BenchMemory implements AutoCloseable {
   private final CudaContext context;
   private final CudaStream stream;
   private final long seed;
+  private final int count;
   private final List<CudaBuffer> owned = new ArrayList<>();
   private final List<Map<Buffer, CudaBuffer>> sets = new ArrayList<>();
+
+  /** Inputs that were made, as long as there is memory for them: references are checked by them. */
+  private final Map<Buffer, Map<Integer, SoftReference<HostMatrix>>> made = new HashMap<>();
 
   public BenchMemory(BoundKernel bound, CudaContext context, CudaStream stream, long seed) {
     this.bound = bound;
@@ -55,7 +61,7 @@ public final class BenchMemory implements AutoCloseable {
                 case Content.Random _, Content.Poison _ -> {}
               }
             });
-    int count = sets(bound, context.device().l2Bytes());
+    this.count = sets(bound, context.device().l2Bytes());
     for (int set = 0; set < count; set++) {
       Map<Buffer, CudaBuffer> memory = new HashMap<>(shared);
       for (Buffer buffer : bound.kernel().buffers()) {
@@ -65,7 +71,12 @@ public final class BenchMemory implements AutoCloseable {
       }
       sets.add(memory);
       for (Buffer input : bound.workload().inputs()) {
-        get(set, input).copyFrom(host(set, input).segment(), stream);
+        // Hundreds of megabytes of random numbers would take the processor a second.
+        if (set == source(set)) {
+          get(set, input).copyFrom(host(set, input).segment(), stream);
+        } else {
+          get(set, input).copyFrom(get(source(set), input), stream);
+        }
       }
       poison(set);
     }
@@ -85,7 +96,7 @@ public final class BenchMemory implements AutoCloseable {
   }
 
   public int count() {
-    return sets.size();
+    return count;
   }
 
   /** Memory of the kernel's buffers in a set. */
@@ -101,11 +112,26 @@ public final class BenchMemory implements AutoCloseable {
     return memory;
   }
 
-  /** The content of an input, made again. */
+  /** The set that one has its inputs from. */
+  private int source(int set) {
+    return set == count - 1 ? set : 0;
+  }
+
+  /** The content of an input; made again if it was forgotten. */
   HostMatrix host(int set, Buffer input) {
-    int index = bound.workload().inputs().indexOf(input);
-    return HostMatrix.random(
-        input, bound.workload().deviation(input), seed + 31L * set + 1_000_003L * index);
+    int source = source(set);
+    Map<Integer, SoftReference<HostMatrix>> known =
+        made.computeIfAbsent(input, i -> new HashMap<>());
+    SoftReference<HostMatrix> reference = known.get(source);
+    HostMatrix matrix = reference == null ? null : reference.get();
+    if (matrix == null) {
+      int index = bound.workload().inputs().indexOf(input);
+      matrix =
+          HostMatrix.random(
+              input, bound.workload().deviation(input), seed + 31L * source + 1_000_003L * index);
+      known.put(source, new SoftReference<>(matrix));
+    }
+    return matrix;
   }
 
   /** Overwrites what the kernel has to write, so that nothing of an earlier launch is left. */
