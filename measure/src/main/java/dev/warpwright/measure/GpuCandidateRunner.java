@@ -23,6 +23,7 @@ import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.CandidateRunner;
+import dev.warpwright.tune.measure.Phases;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.LinkedHashMap;
@@ -57,6 +58,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
   private final GpuTarget target;
   private final long seed;
   private @Nullable Bench bench;
+  private Phases phases = Phases.NONE;
 
   /** A device, and the workloads that were measured last, the last one at the end. */
   private static final class Bench {
@@ -169,13 +171,34 @@ public final class GpuCandidateRunner implements CandidateRunner {
   }
 
   @Override
+  public void prepare(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
+    try {
+      TuningData.compile(bind(kernel, values).workload(), target);
+    } catch (CompileError e) {
+      throw new CandidateFailure(FailureReason.COMPILE, oneLine(e));
+    }
+  }
+
+  @Override
+  public void open() {
+    bench();
+  }
+
+  @Override
+  public Phases phases() {
+    return phases;
+  }
+
+  @Override
   public Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
     BoundKernel bound = bind(kernel, values);
     Cubin cubin = cubin(bound, CudaPrinter.print(bound.kernel(), target));
     Bench here = bench();
     try {
+      long start = System.nanoTime();
       Work work = here.work(bound, seed);
       TuningData data = work.data;
+      double making = seconds(start);
       CudaModule module = here.device.context().load(cubin.bytes());
       @Nullable SetLaunches prepared = null;
       @Nullable Loaded loaded = null;
@@ -185,7 +208,9 @@ public final class GpuCandidateRunner implements CandidateRunner {
         data.poison(0);
         launches.getFirst().run(here.stream);
         here.stream.synchronize();
+        start = System.nanoTime();
         double error = verified(data.error(false), bound, "the result is wrong");
+        double verifying = seconds(start);
         TimedGraph graph =
             TimedGraph.capture(
                 here.device.context(),
@@ -194,12 +219,17 @@ public final class GpuCandidateRunner implements CandidateRunner {
                 set -> launches.get(set).run(here.stream),
                 TURN_US);
         loaded = new Loaded(module, prepared, graph);
+        start = System.nanoTime();
         AdaptiveTimer.Time time = time(work, graph);
+        double timing = seconds(start);
+        start = System.nanoTime();
+        double errorWhenTimed = errorWhenTimed(here, data, graph, bound);
+        phases = new Phases(making, verifying + seconds(start), timing);
         Outcome.Measured measured =
             new Outcome.Measured(
                 time.micros(),
                 time.spread(),
-                Math.max(error, errorWhenTimed(here, data, graph, bound)),
+                Math.max(error, errorWhenTimed),
                 here.sensors.map(DeviceSensors::clockMhz).orElse(0),
                 here.sensors.map(DeviceSensors::temperature).orElse(0));
         if (work.anchor == null || time.micros() < BETTER * work.anchorUs) {
@@ -219,6 +249,10 @@ public final class GpuCandidateRunner implements CandidateRunner {
     } catch (DeviceError e) {
       throw failure(here, e);
     }
+  }
+
+  private static double seconds(long since) {
+    return (System.nanoTime() - since) * 1e-9;
   }
 
   /** In turn with the anchor; alone, on a busy device, if it is the first. */

@@ -1,6 +1,7 @@
 package dev.warpwright.measure;
 
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -43,19 +44,23 @@ final class TuningData implements AutoCloseable {
     this.memory = new BenchMemory(first, device.context(), stream, seed);
     this.sums = memory.allocate(8L * ErrorSum.FIGURES * ErrorSum.THREADS);
     this.comparison = ErrorSum.of(workload.result());
-    GpuTarget target = (GpuTarget) device.target();
-    this.module =
-        device
-            .context()
-            .load(
-                CudaCompilers.compile(CudaPrinter.print(List.of(comparison), target), target)
-                    .bytes());
+    this.module = device.context().load(compile(comparison, (GpuTarget) device.target()).bytes());
     for (int i = 0; i < 2; i++) {
       DeviceReference reference = new DeviceReference(workload, memory, device, stream);
       references.add(reference);
       int set = i == 0 ? 0 : count() - 1;
       reference.compute(set, seed + set);
     }
+  }
+
+  /** Compiles what results of a workload are compared by, so that the cache has it. */
+  static void compile(BoundWorkload workload, GpuTarget target) {
+    compile(ErrorSum.of(workload.result()), target);
+    DeviceReference.compile(workload, target);
+  }
+
+  private static Cubin compile(Kernel comparison, GpuTarget target) {
+    return CudaCompilers.compile(CudaPrinter.print(List.of(comparison), target), target);
   }
 
   BoundWorkload workload() {

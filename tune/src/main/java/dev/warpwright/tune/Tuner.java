@@ -65,11 +65,18 @@ public final class Tuner {
   private final Map<Point, Set<Point>> formerly = new HashMap<>();
 
   private final List<TuningProgress.Step> curve = new ArrayList<>();
-  private final long start = System.nanoTime();
+
+  /** Candidates that only wait for this search's turn, in the order of their proposals. */
+  private final List<Measurer.Ahead> ahead = new ArrayList<>();
+
   private TuningProgress.@Nullable Best best;
   private int trials;
   private int resumed;
-  private boolean begun;
+  private int underWay;
+  private long start;
+  private boolean known;
+  private boolean prepared;
+  private boolean started;
 
   /**
    * Prepares a search; nothing is measured yet.
@@ -97,6 +104,20 @@ public final class Tuner {
   }
 
   /**
+   * Plans and compiles the first candidates, and measures none: for a search whose turn on its
+   * device comes later. What it is going to learn from other searches it learns now.
+   *
+   * @param limits of the call of {@link #run} that follows
+   */
+  public void begin(Limits limits) {
+    resume();
+    for (Candidate candidate : propose(room(limits))) {
+      ahead.add(measurer.ahead(candidate));
+      underWay++;
+    }
+  }
+
+  /**
    * Searches until a limit is reached or there is nothing new to try. What is under way then is
    * waited for. May be called again, with higher limits.
    *
@@ -105,19 +126,16 @@ public final class Tuner {
    * @throws InterruptedException if the thread is interrupted; nothing measured is lost
    */
   public TuningProgress run(Limits limits) throws InterruptedException {
-    if (!begun) {
-      begun = true;
-      resume();
-    }
+    resume();
+    start();
     double since = seconds();
-    int underWay = 0;
+    ahead.forEach(candidate -> candidate.measure().thenAccept(finished::add));
+    ahead.clear();
     boolean exhausted = false;
     while (true) {
-      boolean more =
-          !exhausted && trials + underWay < limits.trials() && seconds() - since < limits.seconds();
-      if (more && underWay < measurer.width()) {
-        int wanted = Math.min(measurer.width() - underWay, limits.trials() - trials - underWay);
-        List<Candidate> next = strategy.propose(wanted);
+      int room = !exhausted && seconds() - since < limits.seconds() ? room(limits) : 0;
+      if (room > 0) {
+        List<Candidate> next = propose(room);
         exhausted = next.isEmpty() && underWay == 0;
         for (Candidate candidate : next) {
           measurer.measure(candidate).thenAccept(finished::add);
@@ -140,6 +158,27 @@ public final class Tuner {
     }
   }
 
+  /** How many more candidates may be under way. */
+  private int room(Limits limits) {
+    return Math.min(measurer.width() - underWay, limits.trials() - trials - underWay);
+  }
+
+  private List<Candidate> propose(int count) {
+    List<Candidate> next = count > 0 ? strategy.propose(count) : List.of();
+    if (!prepared && !next.isEmpty()) {
+      prepared = true;
+      measurer.prepare(next.getFirst());
+    }
+    return next;
+  }
+
+  private void start() {
+    if (!started) {
+      started = true;
+      start = System.nanoTime();
+    }
+  }
+
   /**
    * {@return measures the fastest once more, until one of those that were is the fastest} What
    * seems fastest of many has been lucky, and what was measured in an earlier run was measured on
@@ -149,6 +188,7 @@ public final class Tuner {
    * @throws InterruptedException if the thread is interrupted; nothing measured is lost
    */
   public TuningProgress confirm(int count) throws InterruptedException {
+    start();
     Set<Point> confirmed = new HashSet<>();
     for (int turn = 0; turn < MOST_CONFIRMATIONS; turn++) {
       List<Candidate> fastest = measured().limit(count).map(Measurer.Trial::candidate).toList();
@@ -223,8 +263,12 @@ public final class Tuner {
   }
 
   private void resume() {
+    if (known) {
+      return;
+    }
+    known = true;
     // Of what was measured more than once, the last time counts.
-    Map<Point, Measurer.Trial> known = new LinkedHashMap<>();
+    Map<Point, Measurer.Trial> recorded = new LinkedHashMap<>();
     for (TuningRecord record : database.records(task.workload(), task.environment())) {
       Space.Drawn drawn = task.space().replay(record.point());
       Candidate candidate = drawn.candidate();
@@ -234,12 +278,12 @@ public final class Tuner {
               .computeIfAbsent(drawn.point(), point -> new LinkedHashSet<>())
               .add(record.point());
         }
-        known.put(
+        recorded.put(
             drawn.point(), new Measurer.Trial(candidate, record.sourceHash(), record.outcome()));
       }
     }
-    resumed = known.size();
-    known.values().forEach(trial -> count(trial, 0));
+    resumed = recorded.size();
+    recorded.values().forEach(trial -> count(trial, 0));
   }
 
   private void count(Measurer.Trial trial, double seconds) {
@@ -258,7 +302,7 @@ public final class Tuner {
   }
 
   private double seconds() {
-    return (System.nanoTime() - start) * 1e-9;
+    return started ? (System.nanoTime() - start) * 1e-9 : 0;
   }
 
   private TuningProgress progress(Limits limits) {

@@ -2,6 +2,7 @@ package dev.warpwright.measure.reference;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -49,19 +50,24 @@ public final class DeviceReference implements AutoCloseable {
     this.memory = memory;
     this.stream = stream;
     this.products = ReferenceGemm.of(workload);
-    List<Kernel> kernels =
-        products.stream().flatMap(p -> Stream.of(p.kernel(), p.deviation())).toList();
-    GpuTarget target = (GpuTarget) device.target();
-    this.module =
-        device
-            .context()
-            .load(CudaCompilers.compile(CudaPrinter.print(kernels, target), target).bytes());
+    this.module = device.context().load(compile(products, (GpuTarget) device.target()).bytes());
     for (ReferenceGemm product : products) {
       results.add(
           device.context().allocate(BoundWorkload.bytes(product.kernel().buffers().getLast())));
       deviations.add(
           device.context().allocate(BoundWorkload.bytes(product.deviation().buffers().getLast())));
     }
+  }
+
+  /** Compiles the reference of a workload, so that the cache has it. */
+  public static void compile(BoundWorkload workload, GpuTarget target) {
+    compile(ReferenceGemm.of(workload), target);
+  }
+
+  private static Cubin compile(List<ReferenceGemm> products, GpuTarget target) {
+    List<Kernel> kernels =
+        products.stream().flatMap(p -> Stream.of(p.kernel(), p.deviation())).toList();
+    return CudaCompilers.compile(CudaPrinter.print(kernels, target), target);
   }
 
   /** Computes the reference of a set, and checks some of its elements. */

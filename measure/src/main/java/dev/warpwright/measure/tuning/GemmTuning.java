@@ -88,16 +88,17 @@ public final class GemmTuning {
   private GemmTuning() {}
 
   /**
-   * Worker processes on one GPU, so that times can be compared: one that measures, and as many that
-   * compile as there are cores.
+   * Worker processes on one GPU, so that times can be compared: one that measures, and one that
+   * compiles for each core but one.
    */
   public static Measurer measurer(GpuTarget target, long seed) {
-    return measurer(target, seed, devices(target).subList(0, 1), cores());
+    List<Map<String, String>> one = devices(target).subList(0, 1);
+    return measurer(target, seed, one, compilers(one.size(), 1));
   }
 
   /**
    * Worker processes on all GPUs for several searches at a time, among which GPUs and cores are
-   * divided.
+   * divided; of the GPUs that {@link CudaDriver} counts, each {@code n}-th is of one measurer.
    *
    * @param most so many measurers at most, and at most one for each GPU
    */
@@ -112,7 +113,7 @@ public final class GemmTuning {
               .filter(device -> device % count == share)
               .mapToObj(devices::get)
               .toList();
-      measurers.add(measurer(target, seed, some, Math.max(1, cores() / count)));
+      measurers.add(measurer(target, seed, some, compilers(devices.size(), count)));
     }
     return measurers;
   }
@@ -122,14 +123,17 @@ public final class GemmTuning {
     return new ProcessMeasurer(
         new ProcessMeasurer.Setup(
             GpuWorker.command(target, seed),
+            GpuWorker.compiler(target, seed),
             compilers,
             devices,
             COMPILE_LIMIT,
             Duration.ofSeconds(60)));
   }
 
-  private static int cores() {
-    return Runtime.getRuntime().availableProcessors();
+  /** A core is left to each process that measures: it launches when its turn has come. */
+  private static int compilers(int devices, int measurers) {
+    int cores = Runtime.getRuntime().availableProcessors();
+    return Math.max(1, (cores - devices) / measurers);
   }
 
   /**

@@ -4,13 +4,17 @@ import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.GpuCandidateRunner;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.host.NativeLibraries;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.WorkerLoop;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Main class of the processes that compile and run candidates. */
 public final class GpuWorker {
+  private static final String NICE = "10";
+
   private GpuWorker() {}
 
   /**
@@ -27,6 +31,25 @@ public final class GpuWorker {
   /** The command that starts one with the Java and the classes of this process. */
   static List<String> command(GpuTarget target, long seed) {
     return command(target, seed, System.getProperty("java.class.path"));
+  }
+
+  /**
+   * The command that starts one that only compiles. There are as many as cores, and each compiles a
+   * few kernels: its Java is not worth optimizing. They step back for what measures, which must not
+   * wait for a core between two launches.
+   */
+  static List<String> compiler(GpuTarget target, long seed) {
+    List<String> command = new ArrayList<>();
+    NativeLibraries.system()
+        .program("nice")
+        .ifPresent(nice -> command.addAll(List.of(nice.toString(), "-n", NICE)));
+    command.addAll(
+        OwnJava.command(
+            List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            System.getProperty("java.class.path"),
+            GpuWorker.class.getName(),
+            List.of(target.name(), Long.toString(seed))));
+    return command;
   }
 
   /** The command that starts one with the Java of this process and the given classes. */

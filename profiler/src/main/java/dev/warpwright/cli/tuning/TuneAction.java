@@ -21,19 +21,19 @@ import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.TaskScheduler;
-import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
@@ -43,12 +43,6 @@ public final class TuneAction implements Action<TuneRequest> {
   public static final long SEED = 2;
 
   private static final long SEARCH_SEED = 1;
-
-  /** Trials beyond the limit, as long as nothing has a time, and how many of them at a time. */
-  private static final int MORE_TRIALS = 96;
-
-  private static final int MORE_AT_A_TIME = 8;
-  private static final double MORE_SECONDS = 20;
 
   private final Supplier<TuningDevice> device;
   private final Workers workers;
@@ -91,25 +85,31 @@ public final class TuneAction implements Action<TuneRequest> {
   @Override
   public Report perform(TuneRequest request, Progress progress) {
     TuningDevice here = device.get();
-    List<Report> reports;
     Thread interrupted =
         new Thread(
             () -> progress.say("interrupted; what was measured is kept, the same command goes on"));
     Runtime.getRuntime().addShutdownHook(interrupted);
     try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      List<JointSearch.Found> found =
-          request.together().isAsked()
-              ? together(request, here, database, progress)
-              : search(request.searches(), here, database, progress);
-      reports = finish(found, request, here, database, progress);
+      if (!request.together().isAsked()) {
+        return separately(request, here, database, progress);
+      }
+      List<JointSearch.Found> found = together(request, here, database, progress);
+      List<Report> reports =
+          finish(
+              List.of(CompletableFuture.completedFuture(found)),
+              List.of(found.size()),
+              new Winners(here, device -> {}),
+              request,
+              database,
+              progress);
+      return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
     } finally {
       forget(interrupted);
     }
-    return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
   private static void forget(Thread hook) {
@@ -137,143 +137,107 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  /** One after the other by the same worker processes, or as many at a time as there are GPUs. */
-  private List<JointSearch.Found> search(
-      List<TuneRequest.Search> searches,
-      TuningDevice here,
-      TuningDatabase database,
-      Progress progress)
+  /**
+   * Searches, on as many GPUs at a time as there are, and measures the winners; a GPU that has no
+   * search left does not wait for the others.
+   */
+  private Report separately(
+      TuneRequest request, TuningDevice here, TuningDatabase database, Progress progress)
       throws InterruptedException {
+    List<TuneRequest.Search> searches = request.searches();
     List<Measurer> measurers = workers.start(here.target(), searches.size());
+    GemmSearches turns = new GemmSearches(measurers, here, database, progress);
+    List<CompletableFuture<List<JointSearch.Found>>> found =
+        searches.stream().map(search -> new CompletableFuture<List<JointSearch.Found>>()).toList();
+    List<Integer> products =
+        searches.stream().map(search -> search.products().workloads().size()).toList();
+    ExecutorService searching = Executors.newSingleThreadExecutor();
     try {
-      return Places.each(
-              measurers,
-              searches,
-              (measurer, search) ->
-                  search(
-                      search,
-                      here,
-                      measurer,
-                      database,
-                      measurers.size() > 1 ? named(search, progress) : progress))
-          .stream()
-          .flatMap(List::stream)
-          .toList();
+      var unused =
+          searching.submit(
+              () -> {
+                Places.inTurns(measurers, searches, turns, found);
+                return null;
+              });
+      Winners winners = new Winners(here, turns::awaitEnd);
+      List<Report> reports = finish(found, products, winners, request, database, progress);
+      List<Winners.DeviceTimes> times = winners.times(turns.times());
+      times.forEach(each -> progress.say(each.line()));
+      Report report = reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+      return new Report(
+          report.code(),
+          report.text(),
+          ((Json.Members) report.json())
+              .with("devices", Json.array(times, Winners.DeviceTimes::json)));
     } finally {
+      searching.shutdownNow();
       measurers.forEach(Measurer::close);
     }
   }
 
-  /** Tells which search it is that stands somewhere, as several go on. */
-  private static Progress named(TuneRequest.Search search, Progress progress) {
-    String name = search.products().workloads().getFirst().key().text();
-    return new Progress() {
-      @Override
-      public void say(String line) {
-        progress.say(line);
-      }
-
-      @Override
-      public void status(String line, boolean news) {
-        progress.status(name + ": " + line, news);
-      }
-    };
-  }
-
-  private static List<JointSearch.Found> search(
-      TuneRequest.Search search,
-      TuningDevice here,
-      Measurer measurer,
-      TuningDatabase database,
-      Progress progress)
-      throws InterruptedException {
-    Products products = search.products();
-    Tuner.Limits limits = search.options().limits();
-    List<Tuner> tuners = new ArrayList<>();
-    List<TaskScheduler.Task> tasks = new ArrayList<>();
-    for (GemmWorkload workload : products.workloads()) {
-      progress.say(
-          String.format(
-              Locale.ROOT,
-              "tuning %s on %s, records in %s",
-              workload.key(),
-              here.name(),
-              database.file()));
-      TuningView view = new TuningView(workload, limits.seconds(), progress);
-      Tuner tuner =
-          GemmTuning.tuner(
-              workload,
-              here.environment(),
-              here.sms(),
-              measurer,
-              database,
-              search.options(),
-              view::show);
-      tuners.add(tuner);
-      tasks.add(
-          new TaskScheduler.Task(
-              tuner::run, Objects.requireNonNull(products.counts().get(workload))));
-    }
-    if (tasks.size() == 1) {
-      tuners.getFirst().run(limits);
-    } else {
-      TaskScheduler.run(tasks, limits);
-    }
-    List<JointSearch.Found> found = new ArrayList<>();
-    for (int i = 0; i < tuners.size(); i++) {
-      GemmWorkload workload = products.workloads().get(i);
-      measureSomething(tuners.get(i), limits);
-      TuningProgress done = tuners.get(i).confirm(GemmTuning.CONFIRMED);
-      found.add(new JointSearch.Found(workload, tuners.get(i), done));
-      progress.say(TuningView.result(workload, done));
-    }
-    return found;
-  }
-
-  /** A search that has found nothing yet goes on for some trials: few may all have failed. */
-  private static void measureSomething(Tuner tuner, Tuner.Limits limits)
-      throws InterruptedException {
-    double seconds = Math.min(limits.seconds(), MORE_SECONDS);
-    TuningProgress done = tuner.run(new Tuner.Limits(1, seconds));
-    int most = done.trials() + MORE_TRIALS;
-    while (done.best() == null && done.trials() < most) {
-      int before = done.trials();
-      done = tuner.run(new Tuner.Limits(Math.min(most, before + MORE_AT_A_TIME), seconds));
-      if (done.trials() == before) {
-        return;
-      }
-    }
-  }
-
   /**
-   * Each is measured beside its baselines when no worker holds a device's memory, one at a time on
-   * each GPU.
+   * Each is measured beside its baselines when no worker holds its device's memory, one at a time
+   * on each GPU.
+   *
+   * @param found of each search
+   * @param products how many those will be
    */
   private List<Report> finish(
-      List<JointSearch.Found> found,
+      List<CompletableFuture<List<JointSearch.Found>>> found,
+      List<Integer> products,
+      Winners winners,
       TuneRequest request,
-      TuningDevice here,
       TuningDatabase database,
       Progress progress)
       throws InterruptedException {
-    List<TuningDevice> devices = here.each();
-    return Places.each(
-        devices,
-        found,
-        (device, product) -> {
-          if (devices.size() == 1) {
-            return finish(product, found.size(), request, device, database, progress);
-          }
-          // What is said of a product stays together.
-          List<String> lines = new ArrayList<>();
-          try {
-            return finish(product, found.size(), request, device, database, lines::add);
-          } finally {
-            synchronized (progress) {
-              lines.forEach(progress::say);
+    record Product(int search, int place) {}
+    List<Product> all = new ArrayList<>();
+    for (int search = 0; search < products.size(); search++) {
+      for (int place = 0; place < products.get(search); place++) {
+        all.add(new Product(search, place));
+      }
+    }
+    try (winners) {
+      return Places.each(
+          winners.places(),
+          all,
+          (place, product) -> {
+            place.await();
+            throwFailure(found);
+            JointSearch.Found its = get(found.get(product.search())).get(product.place());
+            PerfAction.Bench there = place.timed(bench);
+            if (winners.places().size() == 1) {
+              return finish(its, all.size(), request, place.device(), database, there, progress);
             }
-          }
-        });
+            // What is said of a product stays together.
+            List<String> lines = new ArrayList<>();
+            try {
+              return finish(its, all.size(), request, place.device(), database, there, lines::add);
+            } finally {
+              synchronized (progress) {
+                lines.forEach(progress::say);
+              }
+            }
+          });
+    }
+  }
+
+  /** A search that failed ends the command when the others are done: no winner is looked at. */
+  private static void throwFailure(List<CompletableFuture<List<JointSearch.Found>>> found)
+      throws InterruptedException {
+    for (CompletableFuture<List<JointSearch.Found>> each : found) {
+      if (each.isCompletedExceptionally()) {
+        get(each);
+      }
+    }
+  }
+
+  private static <T> T get(CompletableFuture<T> future) throws InterruptedException {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+    }
   }
 
   /** The report of a product; of several, one without a kernel does not cost the others theirs. */
@@ -283,9 +247,10 @@ public final class TuneAction implements Action<TuneRequest> {
       TuneRequest request,
       TuningDevice here,
       TuningDatabase database,
+      PerfAction.Bench there,
       Progress progress) {
     try {
-      return finish(found, request, here, database, progress);
+      return finish(found, request, here, database, there, progress);
     } catch (UserError | DeviceError e) {
       if (many == 1) {
         throw e;
@@ -302,6 +267,7 @@ public final class TuneAction implements Action<TuneRequest> {
       TuneRequest request,
       TuningDevice here,
       TuningDatabase database,
+      PerfAction.Bench there,
       Progress progress) {
     TuningProgress done = found.progress();
     WorkloadKey key = found.workload().key();
@@ -318,7 +284,7 @@ public final class TuneAction implements Action<TuneRequest> {
       }
       try {
         KernelReport report =
-            bench.of(best.candidate(), request.rounds(), List.of(), here, progress);
+            there.of(best.candidate(), request.rounds(), List.of(), here, progress);
         Path parent =
             request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
         Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));

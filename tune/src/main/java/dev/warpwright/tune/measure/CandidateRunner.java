@@ -26,4 +26,22 @@ public interface CandidateRunner {
    * @throws CandidateFailure if it is wrong, faults, or takes too long
    */
   Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure;
+
+  /**
+   * Compiles what {@link #time} needs beside the kernel, for all kernels of the same workload, so
+   * that it finds that compiled.
+   *
+   * @param kernel any of the workload
+   * @param values of its scalar parameters, by name
+   * @throws CandidateFailure if that does not compile
+   */
+  default void prepare(Kernel kernel, Map<String, Long> values) throws CandidateFailure {}
+
+  /** Opens the device that {@link #time} runs on, which the first call of that does otherwise. */
+  default void open() {}
+
+  /** {@return where the time of the last call of {@link #time} went} */
+  default Phases phases() {
+    return Phases.NONE;
+  }
 }

@@ -11,6 +11,8 @@ import dev.warpwright.tune.measure.WorkerProtocol.Request;
 import dev.warpwright.tune.measure.WorkerProtocol.Task;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -30,10 +33,14 @@ import java.util.function.Function;
 public final class ProcessMeasurer implements Measurer {
   private static final int AHEAD = 2;
 
+  /** Of so many candidates the kernels' texts are kept: the best are measured again in the end. */
+  private static final int KEPT_TEXTS = 128;
+
   /**
    * How it is done.
    *
    * @param command starts a worker process whose main method calls {@link WorkerLoop#serve}
+   * @param compilerCommand starts one of those that compile
    * @param compilers how many compile at a time
    * @param devices environment variables of the worker of each device
    * @param compileLimit of one kernel
@@ -41,13 +48,33 @@ public final class ProcessMeasurer implements Measurer {
    */
   public record Setup(
       List<String> command,
+      List<String> compilerCommand,
       int compilers,
       List<Map<String, String>> devices,
       Duration compileLimit,
       Duration timeLimit) {
+    /**
+     * All processes alike.
+     *
+     * @param command starts a worker process whose main method calls {@link WorkerLoop#serve}
+     * @param compilers how many compile at a time
+     * @param devices environment variables of the worker of each device
+     * @param compileLimit of one kernel
+     * @param timeLimit of verifying and timing one kernel
+     */
+    public Setup(
+        List<String> command,
+        int compilers,
+        List<Map<String, String>> devices,
+        Duration compileLimit,
+        Duration timeLimit) {
+      this(command, command, compilers, devices, compileLimit, timeLimit);
+    }
+
     /** Copies the lists and checks the numbers. */
     public Setup {
       command = List.copyOf(command);
+      compilerCommand = List.copyOf(compilerCommand);
       devices = devices.stream().map(Map::copyOf).toList();
       if (compilers < 1 || devices.isEmpty()) {
         throw new IllegalArgumentException(compilers + " compilers, devices " + devices);
@@ -61,6 +88,18 @@ public final class ProcessMeasurer implements Measurer {
   private final BlockingQueue<WorkerProcess> compilers = new LinkedBlockingQueue<>();
   private final BlockingQueue<WorkerProcess> devices = new LinkedBlockingQueue<>();
   private final List<WorkerProcess> all = new ArrayList<>();
+  private final AtomicBoolean opened = new AtomicBoolean();
+  private final TimeAccount account = new TimeAccount();
+
+  /** The last that compiled. */
+  private final Map<Candidate, CompiledText> texts =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Candidate, CompiledText> eldest) {
+              return size() > KEPT_TEXTS;
+            }
+          });
 
   /**
    * Prepares; processes start when there is something to measure.
@@ -72,13 +111,14 @@ public final class ProcessMeasurer implements Measurer {
     this.compiling = Executors.newFixedThreadPool(setup.compilers(), daemon("compile"));
     this.timing = Executors.newFixedThreadPool(setup.devices().size(), daemon("time"));
     for (int i = 0; i < setup.compilers(); i++) {
-      add(compilers, Map.of());
+      add(compilers, setup.compilerCommand(), Map.of());
     }
-    setup.devices().forEach(environment -> add(devices, environment));
+    setup.devices().forEach(environment -> add(devices, setup.command(), environment));
   }
 
-  private void add(BlockingQueue<WorkerProcess> queue, Map<String, String> environment) {
-    WorkerProcess worker = new WorkerProcess(setup.command(), environment);
+  private void add(
+      BlockingQueue<WorkerProcess> queue, List<String> command, Map<String, String> environment) {
+    WorkerProcess worker = new WorkerProcess(command, environment);
     queue.add(worker);
     all.add(worker);
   }
@@ -94,13 +134,52 @@ public final class ProcessMeasurer implements Measurer {
 
   @Override
   public CompletableFuture<Trial> measure(Candidate candidate) {
-    return CompletableFuture.supplyAsync(() -> compile(candidate), compiling)
-        .thenCompose(
-            compiled ->
-                compiled.reply() instanceof Reply.Compiled
-                    ? CompletableFuture.supplyAsync(() -> time(candidate, compiled), timing)
-                    : CompletableFuture.completedFuture(
-                        new Trial(candidate, "", outcome(compiled.reply()))));
+    return ahead(candidate).measure();
+  }
+
+  @Override
+  public Ahead ahead(Candidate candidate) {
+    CompiledText known = texts.get(candidate);
+    CompletableFuture<CompiledText> compiled =
+        known != null
+            ? CompletableFuture.completedFuture(known)
+            : CompletableFuture.supplyAsync(() -> compile(candidate), compiling);
+    return () -> {
+      account.want(1);
+      return compiled
+          .thenCompose(
+              text ->
+                  text.reply() instanceof Reply.Compiled
+                      ? CompletableFuture.supplyAsync(() -> time(candidate, text), timing)
+                      : CompletableFuture.completedFuture(
+                          new Trial(candidate, "", outcome(text.reply()))))
+          .whenComplete((trial, broken) -> account.want(-1));
+    };
+  }
+
+  @Override
+  public void prepare(Candidate first) {
+    // What goes wrong here goes wrong again, and is told, when a candidate is measured.
+    compiling.execute(() -> prepareFor(first));
+    if (opened.compareAndSet(false, true)) {
+      Request open = new Request(Task.OPEN, "", Map.of());
+      setup.devices().forEach(device -> timing.execute(() -> askDevice(open)));
+    }
+  }
+
+  private void prepareFor(Candidate first) {
+    try {
+      Request request =
+          new Request(Task.PREPARE, IrPrinter.text(first.kernel().get()), first.values());
+      with(compilers, worker -> worker.ask(request, setup.compileLimit()));
+    } catch (RuntimeException e) {
+      // Of a candidate that cannot be built nothing is prepared.
+    }
+  }
+
+  @Override
+  public Optional<MeasuringTimes> times() {
+    return Optional.of(account.times());
   }
 
   /**
@@ -135,8 +214,20 @@ public final class ProcessMeasurer implements Measurer {
           "", new Reply.Failed(new Outcome.Failed(FailureReason.CRASH, oneLine(e))));
     }
     Request request = new Request(Task.COMPILE, text, candidate.values());
-    return new CompiledText(
-        text, with(compilers, worker -> worker.ask(request, setup.compileLimit())));
+    Reply reply =
+        with(
+            compilers,
+            worker -> {
+              long start = System.nanoTime();
+              Reply answer = worker.ask(request, setup.compileLimit());
+              account.compiled(System.nanoTime() - start);
+              return answer;
+            });
+    CompiledText compiled = new CompiledText(text, reply);
+    if (reply instanceof Reply.Compiled) {
+      texts.put(candidate, compiled);
+    }
+    return compiled;
   }
 
   private static String oneLine(RuntimeException e) {
@@ -146,16 +237,32 @@ public final class ProcessMeasurer implements Measurer {
 
   private Trial time(Candidate candidate, CompiledText compiled) {
     Request request = new Request(Task.TIME, compiled.kernel(), candidate.values());
-    Reply reply = with(devices, worker -> worker.ask(request, setup.timeLimit()));
+    Reply reply = askDevice(request);
+    if (reply instanceof Reply.Timed(Outcome.Measured ignored, Phases phases)) {
+      account.add(phases);
+    }
     String hash = compiled.reply() instanceof Reply.Compiled(String h) ? h : "";
     return new Trial(candidate, hash, outcome(reply));
   }
 
+  private Reply askDevice(Request request) {
+    return with(
+        devices,
+        worker -> {
+          account.run(1);
+          try {
+            return worker.ask(request, setup.timeLimit());
+          } finally {
+            account.run(-1);
+          }
+        });
+  }
+
   private static Outcome outcome(Reply reply) {
     return switch (reply) {
-      case Reply.Timed(Outcome.Measured measured) -> measured;
+      case Reply.Timed(Outcome.Measured measured, Phases _) -> measured;
       case Reply.Failed(Outcome.Failed failed) -> failed;
-      case Reply.Compiled _ ->
+      case Reply.Compiled _, Reply.Ready _ ->
           new Outcome.Failed(FailureReason.CRASH, "the worker process answered another question");
     };
   }

@@ -52,12 +52,7 @@ public final class WorkerLoop {
       boolean poisoned = false;
       Reply reply;
       try {
-        Kernel kernel = parser.kernel("request", request.kernel());
-        reply =
-            switch (request.task()) {
-              case COMPILE -> new Reply.Compiled(runner.compile(kernel, request.values()));
-              case TIME -> new Reply.Timed(runner.time(kernel, request.values()));
-            };
+        reply = reply(request, parser, runner);
       } catch (CandidateFailure e) {
         poisoned = e.poisoned();
         reply = failed(e.reason(), e);
@@ -69,6 +64,29 @@ public final class WorkerLoop {
         Runtime.getRuntime().halt(POISONED);
       }
     }
+  }
+
+  private static Reply reply(Request request, IrParser parser, CandidateRunner runner)
+      throws CandidateFailure {
+    return switch (request.task()) {
+      case COMPILE -> new Reply.Compiled(runner.compile(kernel(request, parser), request.values()));
+      case TIME -> {
+        Outcome.Measured outcome = runner.time(kernel(request, parser), request.values());
+        yield new Reply.Timed(outcome, runner.phases());
+      }
+      case PREPARE -> {
+        runner.prepare(kernel(request, parser), request.values());
+        yield new Reply.Ready();
+      }
+      case OPEN -> {
+        runner.open();
+        yield new Reply.Ready();
+      }
+    };
+  }
+
+  private static Kernel kernel(Request request, IrParser parser) {
+    return parser.kernel("request", request.kernel());
   }
 
   private static Reply failed(FailureReason reason, Throwable e) {

@@ -20,7 +20,11 @@ final class WorkerProtocol {
   /** What is asked for. */
   enum Task {
     COMPILE,
-    TIME
+    TIME,
+    /** Of the given kernel's workload. */
+    PREPARE,
+    /** Has no kernel. */
+    OPEN
   }
 
   record Request(Task task, String kernel, Map<String, Long> values) {}
@@ -29,7 +33,9 @@ final class WorkerProtocol {
   sealed interface Reply {
     record Compiled(String sourceHash) implements Reply {}
 
-    record Timed(Outcome.Measured outcome) implements Reply {}
+    record Timed(Outcome.Measured outcome, Phases phases) implements Reply {}
+
+    record Ready() implements Reply {}
 
     record Failed(Outcome.Failed outcome) implements Reply {}
   }
@@ -68,19 +74,23 @@ final class WorkerProtocol {
         out.writeByte(0);
         text(out, hash);
       }
-      case Reply.Timed(Outcome.Measured m) -> {
+      case Reply.Timed(Outcome.Measured m, Phases phases) -> {
         out.writeByte(1);
         out.writeDouble(m.timeUs());
         out.writeDouble(m.spread());
         out.writeDouble(m.relError());
         out.writeInt(m.clockMhz());
         out.writeInt(m.temperature());
+        out.writeDouble(phases.data());
+        out.writeDouble(phases.verifying());
+        out.writeDouble(phases.timing());
       }
       case Reply.Failed(Outcome.Failed f) -> {
         out.writeByte(2);
         text(out, f.reason().text());
         text(out, f.message());
       }
+      case Reply.Ready() -> out.writeByte(3);
     }
     out.flush();
   }
@@ -97,8 +107,10 @@ final class WorkerProtocol {
       case 1 ->
           new Reply.Timed(
               new Outcome.Measured(
-                  in.readDouble(), in.readDouble(), in.readDouble(), in.readInt(), in.readInt()));
+                  in.readDouble(), in.readDouble(), in.readDouble(), in.readInt(), in.readInt()),
+              new Phases(in.readDouble(), in.readDouble(), in.readDouble()));
       case 2 -> new Reply.Failed(new Outcome.Failed(FailureReason.parse(text(in)), text(in)));
+      case 3 -> new Reply.Ready();
       default -> throw new IOException("no reply begins with " + kind);
     };
   }
