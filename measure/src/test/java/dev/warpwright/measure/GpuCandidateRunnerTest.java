@@ -14,7 +14,10 @@ import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Phases;
 import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,6 +79,40 @@ final class GpuCandidateRunnerTest {
     assertThat(gpu.replays().subList(before, gpu.replays().size()))
         .doesNotContain("first")
         .hasSizeLessThan(8);
+  }
+
+  @Test
+  void whatIsPreparedIsWhatTimingCompilesBesideTheKernel() throws CandidateFailure {
+    Kernel kernel = candidate("ours", "0.0", 10);
+    runner.prepare(kernel, FakeBench.SHAPE);
+    List<String> prepared = gpu.compiler().compiled();
+    assertThat(prepared).isNotEmpty().noneMatch(names -> names.contains("ours"));
+    assertThat(gpu.liveBuffers()).as("no device is needed").isZero();
+    time(kernel);
+    List<String> timing = new ArrayList<>(gpu.compiler().compiled().subList(prepared.size(), 3));
+    assertThat(timing.remove("ours")).isTrue();
+    assertThat(prepared).containsAll(timing);
+    assertThatThrownBy(() -> runner.prepare(kernel, Map.of("M", 5L)))
+        .isInstanceOf(CandidateFailure.class);
+  }
+
+  @Test
+  void whereTheTimeWentIsTold() throws CandidateFailure {
+    assertThat(runner.phases()).isEqualTo(Phases.NONE);
+    time(candidate("first", "0.0", 10));
+    Phases first = runner.phases();
+    assertThat(first.data()).isPositive();
+    assertThat(first.verifying()).isPositive();
+    assertThat(first.timing()).isPositive();
+    time(candidate("second", "0.0", 10));
+    assertThat(runner.phases().data()).as("the data are there").isLessThan(first.data());
+  }
+
+  @Test
+  void loadingCompilesSomethingAndOpensNothing() {
+    runner.load();
+    assertThat(gpu.compiler().compiled()).containsExactly("error_sum");
+    assertThat(gpu.liveBuffers()).isZero();
   }
 
   @Test

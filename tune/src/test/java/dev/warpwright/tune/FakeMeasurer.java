@@ -14,6 +14,8 @@ public final class FakeMeasurer implements Measurer {
   private final int width;
   private final Function<Candidate, Outcome> outcome;
   final List<Candidate> measured = new ArrayList<>();
+  final List<Candidate> prepared = new ArrayList<>();
+  final List<Candidate> ahead = new ArrayList<>();
 
   public FakeMeasurer(int width, Function<Candidate, Outcome> outcome) {
     this.width = width;
@@ -32,6 +34,17 @@ public final class FakeMeasurer implements Measurer {
     measured.add(candidate);
     return CompletableFuture.completedFuture(
         new Trial(candidate, "hash", outcome.apply(candidate)));
+  }
+
+  @Override
+  public Ahead ahead(Candidate candidate) {
+    ahead.add(candidate);
+    return () -> measure(candidate);
+  }
+
+  @Override
+  public void prepare(Candidate first) {
+    prepared.add(first);
   }
 
   @Override

@@ -241,6 +241,43 @@ final class TunerTest {
   }
 
   @Test
+  void whatIsBegunIsMeasuredWhenItsTurnComesAndInTheSameOrder() throws InterruptedException {
+    FakeMeasurer inOne = new FakeMeasurer(4, FakeMeasurer::bigTime);
+    FakeMeasurer inTurn = new FakeMeasurer(4, FakeMeasurer::bigTime);
+    try (TuningDatabase one = TuningDatabase.open(folder.resolve("one.db"));
+        TuningDatabase other = TuningDatabase.open(folder.resolve("other.db"))) {
+      TuningProgress expected = exhaustive(Spaces.big(), inOne, one).run(new Tuner.Limits(10, 60));
+      assertThat(inOne.ahead).isEmpty();
+      assertThat(inOne.prepared).hasSize(1);
+
+      Tuner tuner = exhaustive(Spaces.big(), inTurn, other);
+      tuner.begin(new Tuner.Limits(10, 60));
+      assertThat(points(inTurn.ahead)).isEqualTo(points(inOne.measured).subList(0, 4));
+      assertThat(points(inTurn.prepared)).isEqualTo(points(inOne.prepared));
+      assertThat(inTurn.measured).isEmpty();
+      assertThat(other.records(WORKLOAD, ENVIRONMENT)).isEmpty();
+      TuningProgress done = tuner.run(new Tuner.Limits(10, 60));
+      assertThat(points(inTurn.measured)).isEqualTo(points(inOne.measured)).hasSize(10);
+      assertThat(done.trials()).isEqualTo(10);
+      assertThat(Objects.requireNonNull(done.best()).outcome())
+          .isEqualTo(Objects.requireNonNull(expected.best()).outcome());
+      assertThat(inTurn.prepared).as("once a search").hasSize(1);
+
+      // What is known already is not begun again.
+      FakeMeasurer again = new FakeMeasurer(4, FakeMeasurer::bigTime);
+      Tuner resumed = exhaustive(Spaces.big(), again, other);
+      resumed.begin(new Tuner.Limits(10, 60));
+      assertThat(resumed.run(new Tuner.Limits(10, 60)).resumed()).isEqualTo(10);
+      assertThat(again.ahead).isEmpty();
+      assertThat(again.measured).isEmpty();
+    }
+  }
+
+  private static List<Point> points(List<Candidate> candidates) {
+    return candidates.stream().map(Candidate::point).toList();
+  }
+
+  @Test
   void evolutionWithAModelBeatsChance() throws InterruptedException {
     CostModel trees = new BoostedTrees();
     double chance = 0;

@@ -22,14 +22,17 @@ import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.measure.MeasuringTimes;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -185,6 +188,85 @@ final class TuneActionTest {
                 line -> {});
     assertThat(report.ok()).as("6 trials were asked for, and all of them spill").isTrue();
     assertThat(count.get()).isBetween(21, 40);
+  }
+
+  /** Tells of its life, and takes a while. */
+  private static final class Slow implements Measurer {
+    final List<String> notes = Collections.synchronizedList(new ArrayList<>());
+
+    @Override
+    public CompletableFuture<Trial> measure(Candidate candidate) {
+      notes.add("measure");
+      return CompletableFuture.supplyAsync(
+          () ->
+              new Trial(
+                  candidate,
+                  "hash",
+                  new Outcome.Measured(candidate.features().predictedUs(), 0, 0, 0, 0)),
+          CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS));
+    }
+
+    @Override
+    public Ahead ahead(Candidate candidate) {
+      notes.add("ahead");
+      return () -> measure(candidate);
+    }
+
+    @Override
+    public void open() {
+      notes.add("open");
+    }
+
+    @Override
+    public int width() {
+      return 6;
+    }
+
+    @Override
+    public Optional<MeasuringTimes> times() {
+      return Optional.of(new MeasuringTimes(1, 2, 3, 4, 5, 6, 7, 8));
+    }
+
+    @Override
+    public void close() {
+      notes.add("close");
+    }
+  }
+
+  @Test
+  void theNextSearchIsCompiledWhileOneMeasuresAndTheReportTellsWhereTheTimeWent() {
+    Slow slow = new Slow();
+    List<String> said = Collections.synchronizedList(new ArrayList<>());
+    Report report =
+        action(
+                slow,
+                (kernel, rounds, baselineKernels, here, progress) -> {
+                  assertThat(slow.notes).as("no worker has the memory").endsWith("close");
+                  return verified();
+                })
+            .perform(
+                new TuneRequest(
+                    List.of(search("MNK=256"), search("MNK=512")),
+                    folder.resolve("tuning.db"),
+                    folder,
+                    9),
+                said::add);
+    assertThat(report.ok()).isTrue();
+    assertThat(slow.notes).startsWith("open", "ahead");
+    assertThat(slow.notes.stream().filter("ahead"::equals)).hasSize(12);
+    int firstMeasured = slow.notes.indexOf("measure");
+    int lastBegun = slow.notes.lastIndexOf("ahead");
+    assertThat(slow.notes.subList(lastBegun, slow.notes.size()))
+        .as("what is measured after the second was compiled: its trials, and the best of both")
+        .hasSizeGreaterThan(6 + 4);
+    assertThat(firstMeasured).isBetween(7, lastBegun);
+    assertThat(said)
+        .last()
+        .asString()
+        .contains("fake: 21.0 s of searches (timing 1.0", "waiting for compilers 5.0")
+        .contains("8 kernels compiled in 7 s of all compilers", "s of winners");
+    assertThat(report.json().toString())
+        .contains("devices", "waitingSeconds", "idleSeconds", "winnersSeconds");
   }
 
   @Test

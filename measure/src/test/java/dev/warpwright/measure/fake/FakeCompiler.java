@@ -20,10 +20,16 @@ public final class FakeCompiler implements CudaCompiler {
       Pattern.compile("__global__ void (?:__\\w+__\\([^)]*\\)\\s*)*(\\w+)\\s*\\(");
 
   private final Map<String, Integer> spills = new HashMap<>();
+  private final List<String> compiled = new ArrayList<>();
 
   /** From now on it says that a kernel keeps so many bytes of registers in memory. */
   public void spill(String kernel, int bytes) {
     spills.put(kernel, bytes);
+  }
+
+  /** Each source's kernels, in a line. */
+  public List<String> compiled() {
+    return List.copyOf(compiled);
   }
 
   @Override
@@ -61,6 +67,7 @@ public final class FakeCompiler implements CudaCompiler {
                   bytes))
           .append("ptxas info    : Used 32 registers\n");
     }
+    compiled.add(String.join(" ", names));
     return new Cubin(String.join("\n", names).getBytes(StandardCharsets.UTF_8), log.toString());
   }
 }

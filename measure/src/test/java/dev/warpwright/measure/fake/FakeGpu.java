@@ -45,14 +45,14 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private static final int LAUNCH_FAILED = 719;
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
+  private static final int L2_SIZE = 38;
+
   /** Attributes by {@code CUdevice_attribute}. */
   private static final Map<Integer, Integer> ATTRIBUTES =
       Map.ofEntries(
           Map.entry(75, 8),
           Map.entry(76, 0),
           Map.entry(16, 108),
-          // So little cache that two sets of inputs suffice.
-          Map.entry(38, 1),
           Map.entry(97, 163 << 10),
           Map.entry(81, 164 << 10),
           Map.entry(82, 65536),
@@ -73,6 +73,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private final Map<Long, String> functions = new HashMap<>();
   private final Map<Long, String> modules = new HashMap<>();
   private final Map<Long, Double> events = new HashMap<>();
+  private int l2Bytes = 1;
   private final Map<Long, List<Op>> graphs = new HashMap<>();
   private final List<String> turns = new ArrayList<>();
   private final FakeCompiler compiler = new FakeCompiler();
@@ -110,6 +111,12 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** So many GPUs, which share memory and clock. */
   public FakeGpu devices(int number) {
     devices = number;
+    return this;
+  }
+
+  /** Has so much L2; otherwise so little that two sets of inputs suffice. */
+  public FakeGpu l2(int bytes) {
+    l2Bytes = bytes;
     return this;
   }
 
@@ -258,7 +265,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuDeviceGetAttribute(long out, int attribute, int device) {
-    return putInt(out, ATTRIBUTES.getOrDefault(attribute, 0));
+    return putInt(out, attribute == L2_SIZE ? l2Bytes : ATTRIBUTES.getOrDefault(attribute, 0));
   }
 
   int cuDevicePrimaryCtxRetain(long out, int device) {

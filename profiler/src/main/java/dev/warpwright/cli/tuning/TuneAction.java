@@ -90,11 +90,12 @@ public final class TuneAction implements Action<TuneRequest> {
             () -> progress.say("interrupted; what was measured is kept, the same command goes on"));
     Runtime.getRuntime().addShutdownHook(interrupted);
     try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
+        Started started = new Started(workers.start(here.target(), request.searches().size()));
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
       if (!request.together().isAsked()) {
-        return separately(request, here, database, progress);
+        return separately(request, here, started.measurers(), database, progress);
       }
-      List<JointSearch.Found> found = together(request, here, database, progress);
+      List<JointSearch.Found> found = together(request, here, started, database, progress);
       List<Report> reports =
           finish(
               List.of(CompletableFuture.completedFuture(found)),
@@ -120,20 +121,33 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  /** Many at a time, by what each is expected to gain. */
-  private List<JointSearch.Found> together(
-      TuneRequest request, TuningDevice here, TuningDatabase database, Progress progress)
+  /** Worker processes, which start while the first search is planned. */
+  private record Started(List<Measurer> measurers) implements AutoCloseable {
+    Started {
+      measurers.forEach(Measurer::open);
+    }
+
+    @Override
+    public void close() {
+      measurers.forEach(Measurer::close);
+    }
+  }
+
+  /** Many at a time, by what each is expected to gain; the workers end with the searches. */
+  private static List<JointSearch.Found> together(
+      TuneRequest request,
+      TuningDevice here,
+      Started started,
+      TuningDatabase database,
+      Progress progress)
       throws InterruptedException {
-    List<Measurer> measurers = workers.start(here.target(), request.searches().size());
-    try {
+    try (started) {
       return JointSearch.run(
           request.searches(),
           request.together(),
-          JointSearch.here(here, measurers),
+          JointSearch.here(here, started.measurers()),
           database,
           progress);
-    } finally {
-      measurers.forEach(Measurer::close);
     }
   }
 
@@ -142,10 +156,13 @@ public final class TuneAction implements Action<TuneRequest> {
    * search left does not wait for the others.
    */
   private Report separately(
-      TuneRequest request, TuningDevice here, TuningDatabase database, Progress progress)
+      TuneRequest request,
+      TuningDevice here,
+      List<Measurer> measurers,
+      TuningDatabase database,
+      Progress progress)
       throws InterruptedException {
     List<TuneRequest.Search> searches = request.searches();
-    List<Measurer> measurers = workers.start(here.target(), searches.size());
     GemmSearches turns = new GemmSearches(measurers, here, database, progress);
     List<CompletableFuture<List<JointSearch.Found>>> found =
         searches.stream().map(search -> new CompletableFuture<List<JointSearch.Found>>()).toList();
@@ -171,7 +188,6 @@ public final class TuneAction implements Action<TuneRequest> {
               .with("devices", Json.array(times, Winners.DeviceTimes::json)));
     } finally {
       searching.shutdownNow();
-      measurers.forEach(Measurer::close);
     }
   }
 

@@ -40,6 +40,9 @@ public interface CandidateRunner {
   /** Opens the device that {@link #time} runs on, which the first call of that does otherwise. */
   default void open() {}
 
+  /** Loads what {@link #compile} needs, which the first call of that does otherwise. */
+  default void load() {}
+
   /** {@return where the time of the last call of {@link #time} went} */
   default Phases phases() {
     return Phases.NONE;

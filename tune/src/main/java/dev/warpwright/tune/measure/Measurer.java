@@ -59,6 +59,9 @@ public interface Measurer extends AutoCloseable {
    */
   default void prepare(Candidate first) {}
 
+  /** Begins to start what a first candidate would have to wait for. */
+  default void open() {}
+
   /** {@return where the time went; empty if it is not kept} */
   default Optional<MeasuringTimes> times() {
     return Optional.empty();

@@ -22,7 +22,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -88,7 +87,6 @@ public final class ProcessMeasurer implements Measurer {
   private final BlockingQueue<WorkerProcess> compilers = new LinkedBlockingQueue<>();
   private final BlockingQueue<WorkerProcess> devices = new LinkedBlockingQueue<>();
   private final List<WorkerProcess> all = new ArrayList<>();
-  private final AtomicBoolean opened = new AtomicBoolean();
   private final TimeAccount account = new TimeAccount();
 
   /** The last that compiled. */
@@ -161,9 +159,15 @@ public final class ProcessMeasurer implements Measurer {
   public void prepare(Candidate first) {
     // What goes wrong here goes wrong again, and is told, when a candidate is measured.
     compiling.execute(() -> prepareFor(first));
-    if (opened.compareAndSet(false, true)) {
-      Request open = new Request(Task.OPEN, "", Map.of());
-      setup.devices().forEach(device -> timing.execute(() -> askDevice(open)));
+  }
+
+  @Override
+  public void open() {
+    Request open = new Request(Task.OPEN, "", Map.of());
+    Request load = new Request(Task.LOAD, "", Map.of());
+    setup.devices().forEach(device -> timing.execute(() -> askDevice(open)));
+    for (int i = 0; i < setup.compilers(); i++) {
+      compiling.execute(() -> with(compilers, worker -> worker.ask(load, setup.compileLimit())));
     }
   }
 

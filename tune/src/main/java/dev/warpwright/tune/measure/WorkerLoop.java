@@ -82,6 +82,10 @@ public final class WorkerLoop {
         runner.open();
         yield new Reply.Ready();
       }
+      case LOAD -> {
+        runner.load();
+        yield new Reply.Ready();
+      }
     };
   }
 

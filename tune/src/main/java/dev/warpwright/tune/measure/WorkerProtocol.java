@@ -23,8 +23,10 @@ final class WorkerProtocol {
     TIME,
     /** Of the given kernel's workload. */
     PREPARE,
-    /** Has no kernel. */
-    OPEN
+    /** Without a kernel. */
+    OPEN,
+    /** Without a kernel. */
+    LOAD
   }
 
   record Request(Task task, String kernel, Map<String, Long> values) {}

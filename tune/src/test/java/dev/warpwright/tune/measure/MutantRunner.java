@@ -25,6 +25,25 @@ public final class MutantRunner implements CandidateRunner {
   }
 
   @Override
+  public void prepare(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
+    switch (plant(kernel)) {
+      case "unprepared" -> throw new CandidateFailure(FailureReason.COMPILE, "no reference");
+      case "dies prepared" -> Runtime.getRuntime().halt(135);
+      default -> {}
+    }
+  }
+
+  @Override
+  public void open() {
+    throw new IllegalStateException("no device yet");
+  }
+
+  @Override
+  public Phases phases() {
+    return new Phases(1, 2, 4);
+  }
+
+  @Override
   public Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
     switch (plant(kernel)) {
       case "hang" -> forever();

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -171,6 +172,80 @@ final class ProcessMeasurerTest {
         assertThat(((Outcome.Measured) outcome).timeUs()).isEqualTo(i);
       }
     }
+  }
+
+  @Test
+  void aheadOfItsTurnACandidateIsCompiledAndNotRun() throws InterruptedException {
+    try (ProcessMeasurer own = measurer(Duration.ofMinutes(1))) {
+      Measurer.Ahead hanging = own.ahead(planted("hang"));
+      Measurer.Ahead broken = own.ahead(planted("no compile"));
+      List<Measurer.Ahead> good = new ArrayList<>();
+      for (int i = 1; i <= 6; i++) {
+        good.add(own.ahead(candidate(planted("nothing").kernel(), i)));
+      }
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (times(own).compiled() < 8) {
+        assertThat(System.nanoTime()).as("all are compiled").isLessThan(end);
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      assertThat(times(own).loading() + times(own).timing()).as("nothing has run").isZero();
+      assertThat(times(own).waiting()).as("nothing was wanted").isZero();
+      List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+      List<CompletableFuture<Void>> done = new ArrayList<>();
+      for (int i = 0; i < good.size(); i++) {
+        int place = i;
+        done.add(good.get(i).measure().thenAccept(trial -> order.add(place)));
+      }
+      done.forEach(CompletableFuture::join);
+      assertThat(order).as("measured as they were asked for").containsExactly(0, 1, 2, 3, 4, 5);
+      assertThat(((Outcome.Failed) broken.measure().join().outcome()).reason())
+          .isEqualTo(FailureReason.COMPILE);
+      assertThat(hanging).as("has harmed nobody").isNotNull();
+    }
+  }
+
+  @Test
+  void aCandidateIsCompiledOnce() {
+    try (ProcessMeasurer own = measurer(Duration.ofMinutes(1))) {
+      Candidate good = planted("nothing");
+      Measurer.Trial first = own.measure(good).join();
+      assertThat(own.measure(good).join()).isEqualTo(first);
+      assertThat(times(own).compiled()).isEqualTo(1);
+      MeasuringTimes times = times(own);
+      assertThat(times.data()).isEqualTo(2);
+      assertThat(times.verifying()).isEqualTo(4);
+      assertThat(times.timing()).isEqualTo(8);
+      assertThat(times.waiting()).as("for the compiler's process to start").isPositive();
+      assertThat(times.compiling()).isPositive();
+      assertThat(times.all()).isGreaterThanOrEqualTo(14 + times.waiting());
+    }
+  }
+
+  @Test
+  void whatCannotBePreparedIsMeasuredAllTheSame() {
+    try (ProcessMeasurer own = measurer(Duration.ofMinutes(1))) {
+      own.open();
+      for (String plant : List.of("unprepared", "dies prepared")) {
+        Candidate candidate = planted(plant);
+        own.prepare(candidate);
+        assertThat(own.measure(candidate).join().outcome())
+            .as(plant)
+            .isInstanceOf(Outcome.Measured.class);
+      }
+      Candidate unbuildable =
+          candidate(
+              () -> {
+                throw new Rejected("shared memory", "300 KiB of 227");
+              },
+              1);
+      own.prepare(unbuildable);
+      assertThat(own.measure(planted("nothing")).join().outcome())
+          .isInstanceOf(Outcome.Measured.class);
+    }
+  }
+
+  private static MeasuringTimes times(Measurer measurer) {
+    return measurer.times().orElseThrow();
   }
 
   @Test
