@@ -99,7 +99,7 @@ final class TuneActionTest {
     assertThat(threads).hasSize(2);
   }
 
-  private static KernelReport verified() {
+  static KernelReport verified() {
     return new KernelReport(
         "gemm",
         "sm_90a",

@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Main class of the processes that compile and run candidates. */
 public final class GpuWorker {
-  private static final String NICE = "10";
+  private static final String NICE = "5";
 
   private GpuWorker() {}
 

@@ -74,6 +74,8 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private final Map<Long, String> modules = new HashMap<>();
   private final Map<Long, Double> events = new HashMap<>();
   private int l2Bytes = 1;
+  private int contexts;
+  private int made;
   private final Map<Long, List<Op>> graphs = new HashMap<>();
   private final List<String> turns = new ArrayList<>();
   private final FakeCompiler compiler = new FakeCompiler();
@@ -118,6 +120,16 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   public FakeGpu l2(int bytes) {
     l2Bytes = bytes;
     return this;
+  }
+
+  /** How often the primary context was made. */
+  public int contextsMade() {
+    return made;
+  }
+
+  /** How many have it now. */
+  public int liveContexts() {
+    return contexts;
   }
 
   /** Can run a kernel, by its meaning. */
@@ -269,11 +281,16 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuDevicePrimaryCtxRetain(long out, int device) {
-    lost = false;
+    // The primary context is one: who retains it while others have it gets it as it is.
+    if (contexts++ == 0) {
+      made++;
+      lost = false;
+    }
     return put(out, 1);
   }
 
   int cuDevicePrimaryCtxRelease_v2(int device) {
+    contexts--;
     return 0;
   }
 

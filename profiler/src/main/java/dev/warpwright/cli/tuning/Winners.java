@@ -1,5 +1,6 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.space.record.CandidateFailure;
@@ -128,9 +129,14 @@ final class Winners implements AutoCloseable {
     }
 
     private void release() {
-      if (held != null) {
-        held.close();
-        held = null;
+      Gpu closing = held;
+      held = null;
+      if (closing != null) {
+        try {
+          closing.close();
+        } catch (DeviceError e) {
+          // A kernel's fault, of which whoever ran it has told.
+        }
       }
     }
   }
