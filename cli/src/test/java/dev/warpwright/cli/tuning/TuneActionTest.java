@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
@@ -24,6 +25,8 @@ import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.MeasuringTimes;
 import dev.warpwright.workload.GemmWorkload;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -267,6 +270,30 @@ final class TuneActionTest {
         .contains("8 kernels compiled in 7 s of all compilers", "s of winners");
     assertThat(report.json().toString())
         .contains("devices", "waitingSeconds", "idleSeconds", "winnersSeconds");
+  }
+
+  @Test
+  void aDatabaseThatIsNoneIsOneLineAndWorkersEnd() throws IOException {
+    Path file = Files.writeString(folder.resolve("tuning.db"), "a letter, not a database\n");
+    for (TuneRequest.Together together :
+        List.of(TuneRequest.Together.NOT, new TuneRequest.Together(5, 0))) {
+      Slow slow = new Slow();
+      assertThatThrownBy(
+              () ->
+                  action(slow, (kernel, rounds, baselines, here, progress) -> verified())
+                      .perform(
+                          new TuneRequest(
+                              List.of(search("MNK=256"), search("MNK=512")),
+                              file,
+                              folder,
+                              9,
+                              together),
+                          line -> {}))
+          .isInstanceOf(UserError.class)
+          .hasMessageContaining("tuning.db");
+      assertThat(slow.notes).contains("open", "close").doesNotContain("measure");
+      assertThat(file).hasContent("a letter, not a database");
+    }
   }
 
   @Test

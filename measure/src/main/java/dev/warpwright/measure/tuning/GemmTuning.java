@@ -32,6 +32,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -165,13 +166,17 @@ public final class GemmTuning {
     return new Environment(target.name(), device.name(), device.driver(), toolkit, generator);
   }
 
-  /** A search that can be continued; the options' limits are left to the caller. */
+  /**
+   * A search that can be continued; the options' limits are left to the caller.
+   *
+   * @param database is asked for when the space is there, for it may still be opening
+   */
   public static Tuner tuner(
       GemmWorkload workload,
       Environment environment,
       int sms,
       Measurer measurer,
-      TuningDatabase database,
+      Supplier<TuningDatabase> database,
       Options options,
       Consumer<TuningProgress> listener) {
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
@@ -181,10 +186,14 @@ public final class GemmTuning {
             : GemmSpace.of(workload, target, sms);
     WorkloadKey key = workload.key();
     Proposals proposals = new Proposals();
-    Strategy strategy =
-        strategy(space, proposals, options, seeds(key, space, database, target, options));
+    List<Point> seeds = seeds(key, space, database, target, options);
     return new Tuner(
-        new TuningTask(key, environment, space), strategy, proposals, measurer, database, listener);
+        new TuningTask(key, environment, space),
+        strategy(space, proposals, options, seeds),
+        proposals,
+        measurer,
+        database.get(),
+        listener);
   }
 
   private static Strategy strategy(
@@ -208,16 +217,21 @@ public final class GemmTuning {
    * analytic model thinks best.
    */
   private static List<Point> seeds(
-      WorkloadKey key, Space space, TuningDatabase database, GpuTarget target, Options options) {
+      WorkloadKey key,
+      Space space,
+      Supplier<TuningDatabase> database,
+      GpuTarget target,
+      Options options) {
     if (!options.transfer()) {
       return List.of();
     }
+    Point untuned = TunedGemm.untuned(space).point();
     Stream<Point> near =
-        database.nearest(key, target.name(), NEIGHBOURS + 1).stream()
+        database.get().nearest(key, target.name(), NEIGHBOURS + 1).stream()
             .filter(record -> !record.workload().equals(key))
             .limit(NEIGHBOURS)
             .map(TuningRecord::point)
             .map(point -> space.replay(point).point());
-    return Stream.concat(near, Stream.of(TunedGemm.untuned(space).point())).distinct().toList();
+    return Stream.concat(near, Stream.of(untuned)).distinct().toList();
   }
 }

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 
 /**
  * Searches one after the other by the same worker processes. While one measures, the first
@@ -44,7 +45,7 @@ final class GemmSearches
 
   private final List<Measurer> measurers;
   private final TuningDevice here;
-  private final TuningDatabase database;
+  private final Supplier<TuningDatabase> database;
   private final Progress progress;
   private final List<CountDownLatch> ends;
   private final List<Optional<MeasuringTimes>> times = new ArrayList<>();
@@ -55,7 +56,10 @@ final class GemmSearches
    * @param measurers the places; each is closed when it has no search left
    */
   GemmSearches(
-      List<Measurer> measurers, TuningDevice here, TuningDatabase database, Progress progress) {
+      List<Measurer> measurers,
+      TuningDevice here,
+      Supplier<TuningDatabase> database,
+      Progress progress) {
     this.measurers = measurers;
     this.here = here;
     this.database = database;
@@ -126,7 +130,7 @@ final class GemmSearches
               "tuning %s on %s, records in %s",
               workload.key(),
               here.name(),
-              database.file()));
+              database.get().file()));
       tasks.add(
           new TaskScheduler.Task(
               begun.tuners.get(i)::run, Objects.requireNonNull(products.counts().get(workload))));

@@ -103,7 +103,7 @@ final class JointSearch {
                   site.environment(),
                   site.sms(),
                   site.measurer(workload, entry.options.free()),
-                  database,
+                  () -> database,
                   entry.options,
                   now -> {});
           tuners.add(tuner);

@@ -91,10 +91,11 @@ public final class TuneAction implements Action<TuneRequest> {
     Runtime.getRuntime().addShutdownHook(interrupted);
     try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
         Started started = new Started(workers.start(here.target(), request.searches().size()));
-        TuningDatabase database = TuningStore.open(request.database(), progress)) {
+        TuningStore.Opening store = TuningStore.opening(request.database(), progress)) {
       if (!request.together().isAsked()) {
-        return separately(request, here, started.measurers(), database, progress);
+        return separately(request, here, started.measurers(), store, progress);
       }
+      TuningDatabase database = store.get();
       List<JointSearch.Found> found = together(request, here, started, database, progress);
       List<Report> reports =
           finish(
@@ -159,11 +160,11 @@ public final class TuneAction implements Action<TuneRequest> {
       TuneRequest request,
       TuningDevice here,
       List<Measurer> measurers,
-      TuningDatabase database,
+      TuningStore.Opening store,
       Progress progress)
       throws InterruptedException {
     List<TuneRequest.Search> searches = request.searches();
-    GemmSearches turns = new GemmSearches(measurers, here, database, progress);
+    GemmSearches turns = new GemmSearches(measurers, here, store, progress);
     List<CompletableFuture<List<JointSearch.Found>>> found =
         searches.stream().map(search -> new CompletableFuture<List<JointSearch.Found>>()).toList();
     List<Integer> products =
@@ -177,7 +178,7 @@ public final class TuneAction implements Action<TuneRequest> {
                 return null;
               });
       Winners winners = new Winners(here, turns::awaitEnd);
-      List<Report> reports = finish(found, products, winners, request, database, progress);
+      List<Report> reports = finish(found, products, winners, request, store.get(), progress);
       List<Winners.DeviceTimes> times = winners.times(turns.times());
       times.forEach(each -> progress.say(each.line()));
       Report report = reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
