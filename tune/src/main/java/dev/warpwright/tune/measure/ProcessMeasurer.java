@@ -32,6 +32,9 @@ import java.util.function.Function;
 public final class ProcessMeasurer implements Measurer {
   private static final int AHEAD = 2;
 
+  /** So many compiling processes start at once, the others when there is work for them. */
+  private static final int AT_ONCE = 16;
+
   /** Of so many candidates the kernels' texts are kept: the best are measured again in the end. */
   private static final int KEPT_TEXTS = 128;
 
@@ -166,7 +169,7 @@ public final class ProcessMeasurer implements Measurer {
     Request open = new Request(Task.OPEN, "", Map.of());
     Request load = new Request(Task.LOAD, "", Map.of());
     setup.devices().forEach(device -> timing.execute(() -> askDevice(open)));
-    for (int i = 0; i < setup.compilers(); i++) {
+    for (int i = 0; i < Math.min(setup.compilers(), AT_ONCE); i++) {
       compiling.execute(() -> with(compilers, worker -> worker.ask(load, setup.compileLimit())));
     }
   }
