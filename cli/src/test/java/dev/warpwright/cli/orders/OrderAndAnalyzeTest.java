@@ -119,6 +119,47 @@ final class OrderAndAnalyzeTest {
         .contains("line 1: tile (1, 0) of matmul 1, number 1 of the order, comes before row 1");
   }
 
+  /**
+   * Partial sums of the second matmul: searched with their proof, shown, drawn, and read again from
+   * what was printed; an order's name or its file says how many parts there are.
+   */
+  @Test
+  void partialSumsAreSearchedShownAndScored() throws IOException {
+    String grid = "grid=2x4 chained=1 results=cached capacity=5";
+    assertThat(execute(("order search policy=lru parts=2 seconds=60 " + grid).split(" "))).isZero();
+    assertThat(out()).contains("proven to be the least", "t1 = 1, parts = 2 Order 0: [");
+    long loads = Long.parseLong(out().substring(0, out().indexOf(' ')));
+    Path file = folder.resolve("partial.txt");
+    Files.writeString(file, out());
+    assertThat(execute(("order score " + grid + " file=" + file).split(" "))).isZero();
+    assertThat(out()).containsPattern(file + " +" + loads + " ");
+    assertThat(execute(("order score " + grid + " --json").split(" "))).isZero();
+    assertThat(out())
+        .contains(
+            "\"order\": \"rows:1\", \"parts\": 1",
+            "\"order\": \"partial:2\", \"parts\": 2",
+            "\"order\": \"partial:8\", \"parts\": 4");
+    Path svg = folder.resolve("partial.svg");
+    Path csv = folder.resolve("partial.csv");
+    String show = "order show " + grid + " order=partial:2 --svg " + svg + " --csv " + csv;
+    assertThat(execute(show.split(" "))).isZero();
+    assertThat(out()).contains("    0    1    3    4", "1:(0,0,0)", "1:(0,0,1)");
+    assertThat(Files.readString(svg)).contains("stroke-dasharray").contains("width=\"22\"");
+    assertThat(Files.readString(csv)).contains("\n2,1:0:0:0,").contains("\n5,1:0:0:1,");
+    assertThat(execute((show + " --json").split(" "))).isZero();
+    assertThat(out())
+        .contains("\"parts\": 2", "\"path\": [[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]");
+    assertThat(execute(("order search parts=5 " + grid).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("there are 1 to 4").hasLineCount(1);
+    String measure = "order measure M=128 N=128 K=32 N2=64 tile=64x64 from=model ";
+    assertThat(execute((measure + "order=partial:2").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("order=partial:2: partial sums are counted")
+        .hasLineCount(1);
+    assertThat(execute((measure + "file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains(file + ": line ").hasLineCount(1);
+  }
+
   @Test
   void filesThatAreNoOrdersAreRefusedByTheirLine() throws IOException {
     Path file = folder.resolve("order.txt");

@@ -122,6 +122,8 @@ final class SchemasTest {
         "db prune --db @a.db",
         "jobs",
         "order search grid=2x3 capacity=4 seconds=2",
+        "order search grid=1x2 chained=1 parts=2 capacity=4 seconds=2",
+        "order show grid=2x3 capacity=4 chained=2 results=cached order=partial:2",
         "order show grid=2x3 capacity=4 order=hilbert",
         "order score grid=4x4 capacity=4 chained=2",
         "analyze gemm MNK=1024",

@@ -137,6 +137,7 @@ public record ChainMeasureRequest(
 
   private static Named named(String name, TileProblem problem) {
     TileOrders.check(name, true);
+    checkParts("order=" + name, TileOrders.problem(problem, name).parts());
     return new Named(name, TileOrders.of(problem, name));
   }
 
@@ -163,10 +164,20 @@ public record ChainMeasureRequest(
     return new Named("explicit", items);
   }
 
+  private static void checkParts(String what, int parts) {
+    if (parts > 1) {
+      throw new UserError(
+          what
+              + ": partial sums are counted, by order show, score and search; kernels compute"
+              + " whole tiles of the second GEMM");
+    }
+  }
+
   private static List<Named> read(Path file, @Nullable Integer line, TileProblem problem) {
     List<Named> orders = new ArrayList<>();
     for (OrderText text : line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line))) {
       List<WorkItem> items = text.items();
+      checkParts(file + ": line " + text.line(), text.parts());
       try {
         problem.check(items, true);
       } catch (UserError e) {

@@ -55,7 +55,7 @@ public final class OrderAction implements Action<OrderRequest> {
         steps
             ? OrderSimulation.run(problem, result.path(), request.policy(), true)
             : result.simulation();
-    writeFiles(request, result.path(), run);
+    writeFiles(request, problem, result.path(), run);
     List<String> lines = new ArrayList<>();
     lines.add(
         String.format(
@@ -66,7 +66,7 @@ public final class OrderAction implements Action<OrderRequest> {
             request.policy().text(),
             verdict(result)));
     lines.addAll(OrderDrawing.numbers(problem, result.path()));
-    lines.add(new OrderText(problem.atOnce(), result.path()).text());
+    lines.add(OrderText.of(problem, result.path()).text());
     return new Report(true, String.join(System.lineSeparator(), lines), json(request, result));
   }
 
@@ -83,7 +83,7 @@ public final class OrderAction implements Action<OrderRequest> {
 
   /** The result of a search, as the command and the page give it. */
   public static Json.Members json(OrderRequest request, OrderSearch.Result result) {
-    return head(request)
+    return head(request, request.problem())
         .with("loads", result.simulation().loads())
         .with("stores", result.simulation().stores())
         .with("lowerBound", result.lowerBound())
@@ -93,12 +93,12 @@ public final class OrderAction implements Action<OrderRequest> {
         .with("path", OrderRequest.path(request.problem(), result.path()));
   }
 
-  private static Json.Members head(OrderRequest request) {
-    TileProblem p = request.problem();
+  private static Json.Members head(OrderRequest request, TileProblem p) {
     return Json.object()
         .with("grid", Json.array(List.of(p.rows(), p.columns()), n -> Json.of((long) n)))
         .with("depth", p.depth())
         .with("chained", p.chained())
+        .with("parts", p.parts())
         .with("capacity", p.capacity())
         .with("policy", request.policy().text())
         .with("results", p.cachedResults() ? "cached" : "past")
@@ -106,11 +106,12 @@ public final class OrderAction implements Action<OrderRequest> {
   }
 
   private static Report show(OrderRequest request) {
-    TileProblem problem = request.problem();
-    List<WorkItem> order = order(request);
+    Chosen chosen = order(request);
+    TileProblem problem = chosen.problem();
+    List<WorkItem> order = chosen.order();
     problem.check(order, true);
     OrderSimulation run = OrderSimulation.run(problem, order, request.policy(), true);
-    writeFiles(request, order, run);
+    writeFiles(request, problem, order, run);
     List<String> lines = new ArrayList<>(OrderDrawing.numbers(problem, order));
     lines.add("");
     for (int i = 0; i < Math.min(MOST_LINES, run.steps().size()); i++) {
@@ -130,7 +131,7 @@ public final class OrderAction implements Action<OrderRequest> {
             run.flushed(),
             OrderBounds.loads(problem)));
     Json json =
-        totals(head(request), run)
+        totals(head(request, problem), run)
             .with("lowerBound", OrderBounds.loads(problem))
             .with("path", OrderRequest.path(problem, order))
             .with(
@@ -167,6 +168,7 @@ public final class OrderAction implements Action<OrderRequest> {
               + item.row()
               + ","
               + item.column()
+              + (problem.parts() > 1 && item.gemm() == 1 ? "," + item.part() : "")
               + ")");
     }
     return String.format(
@@ -189,23 +191,22 @@ public final class OrderAction implements Action<OrderRequest> {
 
   private static Report score(OrderRequest request) {
     TileProblem problem = request.problem();
-    Map<String, List<WorkItem>> orders = new LinkedHashMap<>();
+    Map<String, Chosen> orders = new LinkedHashMap<>();
     Path file = request.file();
     if (file != null && request.line() == null) {
       List<OrderText> all = OrderFile.all(file);
       for (OrderText each : all) {
         orders.put(
-            all.size() == 1 ? file.toString() : file + ":" + each.line(),
-            checked(request, each).items());
+            all.size() == 1 ? file.toString() : file + ":" + each.line(), checked(request, each));
       }
     } else if (file != null || request.order() != null) {
       orders.put(
           request.order() != null ? request.order() : file + ":" + request.line(), order(request));
     } else {
-      TileOrders.names(problem).forEach(name -> orders.put(name, TileOrders.of(problem, name)));
+      TileOrders.names(problem).forEach(name -> orders.put(name, named(problem, name)));
     }
     long bound = OrderBounds.loads(problem);
-    long leastStores = problem.items();
+    long leastStores = problem.tiles();
     List<String> lines = new ArrayList<>();
     List<Json> scores = new ArrayList<>();
     var csv = new StringBuilder("order,loads,hits,stores,lowerBound\n");
@@ -220,9 +221,10 @@ public final class OrderAction implements Action<OrderRequest> {
             "of bound",
             "hits"));
     orders.forEach(
-        (name, order) -> {
-          problem.check(order, true);
-          OrderSimulation run = OrderSimulation.run(problem, order, request.policy(), false);
+        (name, chosen) -> {
+          chosen.problem().check(chosen.order(), true);
+          OrderSimulation run =
+              OrderSimulation.run(chosen.problem(), chosen.order(), request.policy(), false);
           lines.add(
               String.format(
                   Locale.ROOT,
@@ -242,7 +244,9 @@ public final class OrderAction implements Action<OrderRequest> {
                   run.hits(),
                   run.stores(),
                   bound));
-          scores.add(totals(Json.object().with("order", name), run));
+          scores.add(
+              totals(
+                  Json.object().with("order", name).with("parts", chosen.problem().parts()), run));
         });
     lines.add(
         String.format(
@@ -256,21 +260,33 @@ public final class OrderAction implements Action<OrderRequest> {
     return new Report(
         true,
         String.join(System.lineSeparator(), lines),
-        head(request).with("lowerBound", bound).with("orders", new Json.Array(scores)));
+        head(request, problem).with("lowerBound", bound).with("orders", new Json.Array(scores)));
   }
 
-  private static List<WorkItem> order(OrderRequest request) {
+  /**
+   * An order that was asked for.
+   *
+   * @param problem of which it is one: in as many parts as the order is
+   */
+  private record Chosen(TileProblem problem, List<WorkItem> order) {}
+
+  private static Chosen named(TileProblem whole, String name) {
+    TileProblem problem = TileOrders.problem(whole, name);
+    return new Chosen(problem, TileOrders.of(problem, name));
+  }
+
+  private static Chosen order(OrderRequest request) {
     if (request.order() != null) {
-      return TileOrders.of(request.problem(), request.order());
+      return named(request.problem(), request.order());
     }
     Path file = request.file();
     if (file == null) {
       throw new IllegalArgumentException("no order");
     }
-    return checked(request, OrderFile.one(file, request.line())).items();
+    return checked(request, OrderFile.one(file, request.line()));
   }
 
-  private static OrderText checked(OrderRequest request, OrderText text) {
+  private static Chosen checked(OrderRequest request, OrderText text) {
     if (text.atOnce() != request.problem().atOnce()) {
       throw new UserError(
           String.format(
@@ -282,13 +298,14 @@ public final class OrderAction implements Action<OrderRequest> {
               request.problem().atOnce(),
               text.atOnce()));
     }
-    return text;
+    return new Chosen(request.problem().inParts(text.parts()), text.items());
   }
 
-  private static void writeFiles(OrderRequest request, List<WorkItem> order, OrderSimulation run) {
-    write(request.files().csv(), steps(request.problem(), run));
+  private static void writeFiles(
+      OrderRequest request, TileProblem problem, List<WorkItem> order, OrderSimulation run) {
+    write(request.files().csv(), steps(problem, run));
     if (request.files().svg() != null) {
-      write(request.files().svg(), OrderDrawing.svg(request.problem(), order));
+      write(request.files().svg(), OrderDrawing.svg(problem, order));
     }
   }
 
@@ -302,7 +319,14 @@ public final class OrderAction implements Action<OrderRequest> {
               String.join(
                   " ",
                   step.items().stream()
-                      .map(t -> t.gemm() + ":" + t.row() + ":" + t.column())
+                      .map(
+                          t ->
+                              t.gemm()
+                                  + ":"
+                                  + t.row()
+                                  + ":"
+                                  + t.column()
+                                  + (problem.parts() > 1 && t.gemm() == 1 ? ":" + t.part() : ""))
                       .toList())));
       csv.append(',').append(cell(problem, step.loaded())).append(',').append(step.hits());
       csv.append(',').append(cell(problem, step.evicted()));

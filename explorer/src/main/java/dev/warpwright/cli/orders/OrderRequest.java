@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks for orders of tiles.
  *
+ * @param problem in as many parts as are searched; of orders that are there, their own number holds
  * @param order the name of a ready-made one; null for all of them
  * @param file to read an order from; null for none
  * @param line of the file on which the order begins; null for the first one, or all where they are
@@ -51,7 +52,11 @@ public record OrderRequest(
    * @throws UserError that names the key
    */
   public static OrderRequest of(Task task, KeyValues values, Files files) {
-    TileProblem problem = problem(values);
+    // Orders say themselves in how many parts they are; a search has to be told.
+    TileProblem problem =
+        task == Task.SEARCH
+            ? problem(values).inParts((int) values.number("parts", 1, TileProblem.MOST, 1))
+            : problem(values);
     CachePolicy policy =
         CachePolicy.parse(values.text("policy", task == Task.SEARCH ? "optimal" : "lru"));
     String order = task == Task.SEARCH ? null : values.text("order");
@@ -72,7 +77,7 @@ public record OrderRequest(
             : new Limits(1, 1);
     values.finish(
         "grid, capacity, policy, depth, chained, results, at, "
-            + (task == Task.SEARCH ? "seconds, seed" : "order, file, line"));
+            + (task == Task.SEARCH ? "parts, seconds, seed" : "order, file, line"));
     return new OrderRequest(
         task, problem, policy, order, file == null ? null : Path.of(file), line, limits, files);
   }
@@ -108,7 +113,10 @@ public record OrderRequest(
         (int) values.number("at", 1, TileProblem.MOST, 1));
   }
 
-  /** An order in the JSON form: [row, column], and the matmul where there are two. */
+  /**
+   * An order in the JSON form: [row, column], the matmul where there are two, and the part where
+   * the second one's K is in parts.
+   */
   public static Json path(TileProblem problem, List<WorkItem> order) {
     return Json.array(
         order,
@@ -116,7 +124,9 @@ public record OrderRequest(
             Json.array(
                 problem.chained() == 0
                     ? List.of(item.row(), item.column())
-                    : List.of(item.row(), item.column(), item.gemm()),
+                    : problem.parts() == 1
+                        ? List.of(item.row(), item.column(), item.gemm())
+                        : List.of(item.row(), item.column(), item.gemm(), item.part()),
                 number -> Json.of((long) number)));
   }
 }

@@ -13,11 +13,16 @@ import java.util.regex.Pattern;
  * <ul>
  *   <li>{@code rows:H}: H rows of C, then the same rows of E, column by column;
  *   <li>{@code halves}: half a row of C, half of the row of E before it, and the other halves;
- *   <li>{@code mixed:H}: the tiles of H rows of E in turn with those of the next H rows of C.
+ *   <li>{@code mixed:H}: the tiles of H rows of E in turn with those of the next H rows of C;
+ *   <li>{@code partial:P}: one of P parts of a row of C, then what it adds to the row of E, and so
+ *       on; {@code partial:P:H} with H rows, column by column.
  * </ul>
  */
 final class ChainOrders {
-  private static final Pattern NAME = Pattern.compile("(?:(rows|mixed):([1-9]\\d{0,5})|halves)");
+  private static final String NUMBER = ":([1-9]\\d{0,5})";
+  private static final Pattern NAME =
+      Pattern.compile(
+          "(?:(rows|mixed)" + NUMBER + "|halves|partial" + NUMBER + "(?:" + NUMBER + ")?)");
 
   private ChainOrders() {}
 
@@ -26,17 +31,38 @@ final class ChainOrders {
     return NAME.matcher(name).matches();
   }
 
-  /** The tiles of both results in this order; one at a time, it is one of the problem. */
+  /** Into how many parts this order splits the K of the second matmul, at most its blocks. */
+  static int parts(TileProblem problem, String name) {
+    Matcher matcher = NAME.matcher(name);
+    return matcher.matches() && matcher.group(3) != null
+        ? Math.min(Integer.parseInt(matcher.group(3)), problem.columns())
+        : 1;
+  }
+
+  /**
+   * The tiles of both results in this order; one at a time, it is one of the problem.
+   *
+   * @param problem in as many parts as {@link #parts}
+   */
   static List<WorkItem> of(TileProblem problem, String name) {
     Matcher matcher = NAME.matcher(name);
     if (!matcher.matches() || problem.chained() == 0) {
       throw new UserError("order '" + name + "' is one of two chained matmuls; give chained=");
+    }
+    if (matcher.group(3) != null) {
+      String height = matcher.group(4);
+      return partial(problem, height == null ? 1 : Integer.parseInt(height));
     }
     String height = matcher.group(2);
     var orders = new Bands(problem, height == null ? 1 : Integer.parseInt(height));
     return matcher.group(1) == null
         ? orders.halves()
         : matcher.group(1).equals("rows") ? orders.rows() : orders.mixed();
+  }
+
+  /** Part after part of so many rows of the first result, each with what it adds to the second. */
+  static List<WorkItem> partial(TileProblem problem, int height) {
+    return new Bands(problem, height).partial();
   }
 
   private record Bands(TileProblem problem, int height) {
@@ -49,13 +75,13 @@ final class ChainOrders {
     }
 
     /** Some columns of a band's rows, column by column; nothing if there is no such band. */
-    List<WorkItem> part(int band, int gemm, int from, int to) {
+    List<WorkItem> columns(int band, int gemm, int part, int from, int to) {
       List<WorkItem> items = new ArrayList<>();
       if (band >= 0 && band < count()) {
         int bottom = Math.min(problem.rows(), (band + 1) * height);
         for (int column = from; column < to; column++) {
           for (int row = band * height; row < bottom; row++) {
-            items.add(new WorkItem(gemm, row, column));
+            items.add(new WorkItem(gemm, row, column, part));
           }
         }
       }
@@ -63,7 +89,7 @@ final class ChainOrders {
     }
 
     List<WorkItem> all(int band, int gemm) {
-      return part(band, gemm, 0, width(gemm));
+      return columns(band, gemm, 0, 0, width(gemm));
     }
 
     List<WorkItem> rows() {
@@ -80,10 +106,21 @@ final class ChainOrders {
       int second = Math.ceilDiv(width(1), 2);
       List<WorkItem> items = new ArrayList<>(all(0, 0));
       for (int band = 1; band <= count(); band++) {
-        items.addAll(part(band, 0, 0, first));
-        items.addAll(part(band - 1, 1, 0, second));
-        items.addAll(part(band, 0, first, width(0)));
-        items.addAll(part(band - 1, 1, second, width(1)));
+        items.addAll(columns(band, 0, 0, 0, first));
+        items.addAll(columns(band - 1, 1, 0, 0, second));
+        items.addAll(columns(band, 0, 0, first, width(0)));
+        items.addAll(columns(band - 1, 1, 0, second, width(1)));
+      }
+      return items;
+    }
+
+    List<WorkItem> partial() {
+      List<WorkItem> items = new ArrayList<>();
+      for (int band = 0; band < count(); band++) {
+        for (int part = 0; part < problem.parts(); part++) {
+          items.addAll(columns(band, 0, 0, problem.partBegin(part), problem.partBegin(part + 1)));
+          items.addAll(columns(band, 1, part, 0, width(1)));
+        }
       }
       return items;
     }

@@ -9,7 +9,11 @@ import java.util.List;
  * two chained matmuls, results that go through the cache. A step computes one tile.
  *
  * <p>Rows may exchange their numbers, and columns of the last matmul. Blocks along a K may not: a
- * tile goes through them in order, and columns of the first of two matmuls are such blocks.
+ * tile goes through them in order, and columns of the first of two matmuls are such blocks, nor may
+ * parts of a K.
+ *
+ * <p>Where the second K is in parts and results go through the cache, its results are blocks that
+ * are read, too. Past the cache the partial sums that are read back cost as much in every order.
  */
 abstract class ChainStates extends SearchSpace {
   final TileProblem problem;
@@ -18,10 +22,15 @@ abstract class ChainStates extends SearchSpace {
   final int chained;
   final int capacity;
 
-  /** Tiles of both results; tile m, n of the first is m · columns + n, the second's follow. */
+  /**
+   * Tiles of both results, in all parts; tile m, n of the first is m · columns + n, the second's
+   * follow, the parts of a tile side by side.
+   */
   final int tiles;
 
-  /** Blocks that are read: those of A, B, and with a second matmul C and D. */
+  private final int parts;
+
+  /** Blocks that are read: those of A, B, with a second matmul C and D, with partial sums E. */
   final int blocks;
 
   /** The operands' blocks of a tile, moment by moment. */
@@ -51,6 +60,7 @@ abstract class ChainStates extends SearchSpace {
     this.columns = problem.columns();
     this.chained = problem.chained();
     this.tiles = problem.items();
+    this.parts = problem.parts();
     this.blocks = blocks(problem);
     this.capacity = (int) Math.min(problem.capacity(), useful);
     this.all = (1L << tiles) - 1;
@@ -66,6 +76,7 @@ abstract class ChainStates extends SearchSpace {
         right[tile][k] = problem.right(item, k);
         reads[tile] |= 1L << left[tile][k] | 1L << right[tile][k];
       }
+      reads[tile] |= partialSum(tile);
     }
     degree = new int[blocks];
     rowOf = new int[rows];
@@ -82,14 +93,42 @@ abstract class ChainStates extends SearchSpace {
     int operands = (p.rows() + p.columns()) * p.depth();
     return p.chained() == 0
         ? operands
-        : operands + p.rows() * p.columns() + p.columns() * p.chained();
+        : operands
+            + p.rows() * p.columns()
+            + p.columns() * p.chained()
+            + (p.cachedResults() && p.parts() > 1 ? p.rows() * p.chained() : 0);
   }
 
   final WorkItem item(int tile) {
     int first = rows * columns;
     return tile < first
         ? new WorkItem(0, tile / columns, tile % columns)
-        : new WorkItem(1, (tile - first) / chained, (tile - first) % chained);
+        : new WorkItem(1, row(tile), (tile - first) / parts % chained, (tile - first) % parts);
+  }
+
+  /** The row of a tile of the second result. */
+  private int row(int tile) {
+    return (tile - rows * columns) / (chained * parts);
+  }
+
+  /**
+   * The block, as a bit, in which a part of a tile adds up what others read; 0 if there is none.
+   */
+  final long partialSum(int tile) {
+    return problem.cachedResults() && parts > 1 && tile >= rows * columns
+        ? 1L << problem.result(item(tile))
+        : 0;
+  }
+
+  /** Whether a tile finds a partial sum, which it has to read. */
+  final boolean adds(long computed, int tile) {
+    return tile >= rows * columns && (computed & siblings(tile)) != 0;
+  }
+
+  /** All parts of a tile of the second result, as bits. */
+  private long siblings(int tile) {
+    int begin = tile - (tile - rows * columns) % parts;
+    return ((1L << parts) - 1) << begin;
   }
 
   final long computed(long state) {
@@ -113,8 +152,10 @@ abstract class ChainStates extends SearchSpace {
     if (tile < first) {
       return true;
     }
-    long row = ((1L << columns) - 1) << (tile - first) / chained * columns;
-    return (computed & row) == row;
+    int part = (tile - first) % parts;
+    int begin = problem.partBegin(part);
+    long read = ((1L << problem.partBegin(part + 1) - begin) - 1) << row(tile) * columns + begin;
+    return (computed & read) == read;
   }
 
   /** What the tiles read that are not computed, this one apart. */
@@ -129,9 +170,11 @@ abstract class ChainStates extends SearchSpace {
     return needed;
   }
 
-  /** The block of a tile's result if it is read later, else -1. */
+  /** The block of a tile's result if there are tiles that read such, else -1. */
   final int readResult(int tile) {
-    return chained > 0 && tile < rows * columns ? problem.result(item(tile)) : -1;
+    return chained > 0 && tile < rows * columns || partialSum(tile) != 0
+        ? problem.result(item(tile))
+        : -1;
   }
 
   /**
@@ -139,7 +182,7 @@ abstract class ChainStates extends SearchSpace {
    *
    * <p>A block that is needed and not there needs a load, unless it is a result that is still to be
    * written into the cache. Each load makes at most as many pairs of blocks meet as wait for that
-   * block, and as fit beside it.
+   * block, and as fit beside it. Partial sums that are read back make none meet.
    */
   @Override
   final int bound(long state) {
@@ -173,8 +216,26 @@ abstract class ChainStates extends SearchSpace {
       most = Math.max(most, meets);
       covered += (missing >>> block & 1) != 0 ? meets : 0;
     }
-    int loads = Long.bitCount(missing);
+    int loads = Long.bitCount(missing) + sumsToRead(computed, cached);
     return pairs <= covered ? loads : loads + Math.ceilDiv(pairs - covered, most);
+  }
+
+  /** Loads of partial sums that are needed at least. */
+  private int sumsToRead(long computed, long cached) {
+    if (parts == 1) {
+      return 0;
+    }
+    int loads = 0;
+    for (int tile = rows * columns; tile < tiles; tile += parts) {
+      int left = parts - Long.bitCount(computed & siblings(tile));
+      boolean begun = left < parts;
+      if (!problem.cachedResults()) {
+        loads += begun ? left : parts - 1;
+      } else if (begun && left > 0 && (cached & partialSum(tile)) == 0) {
+        loads++;
+      }
+    }
+    return loads;
   }
 
   /** The number of the first result's first block. */
@@ -211,7 +272,7 @@ abstract class ChainStates extends SearchSpace {
           item.gemm() == 0
               ? names[rows + item.column()] - rows
               : names[rows + columns + item.column()] - rows - columns;
-      items.add(new WorkItem(item.gemm(), names[item.row()], column));
+      items.add(new WorkItem(item.gemm(), names[item.row()], column, item.part()));
     }
     return items;
   }
@@ -256,7 +317,9 @@ abstract class ChainStates extends SearchSpace {
     int first = rows * columns;
     return tile < first
         ? newRow[tile / columns] * columns + newColumn[tile % columns]
-        : first + newRow[(tile - first) / chained] * chained + newLast[(tile - first) % chained];
+        : first
+            + (newRow[row(tile)] * chained + newLast[(tile - first) / parts % chained]) * parts
+            + (tile - first) % parts;
   }
 
   /** The number of a block after {@link #renumber}. */
@@ -265,6 +328,7 @@ abstract class ChainStates extends SearchSpace {
     int b = rows * depth;
     int c = b + depth * columns;
     int d = c + rows * columns;
+    int e = d + columns * chained;
     if (block < b) {
       return newRow[block / depth] * depth + block % depth;
     }
@@ -274,7 +338,10 @@ abstract class ChainStates extends SearchSpace {
     if (block < d) {
       return c + newRow[(block - c) / columns] * columns + newColumn[(block - c) % columns];
     }
-    return d + newColumn[(block - d) / chained] * chained + newLast[(block - d) % chained];
+    if (block < e) {
+      return d + newColumn[(block - d) / chained] * chained + newLast[(block - d) % chained];
+    }
+    return e + newRow[(block - e) / chained] * chained + newLast[(block - e) % chained];
   }
 
   private void sortRows(long computed, int[] place, boolean byPattern) {
@@ -300,7 +367,7 @@ abstract class ChainStates extends SearchSpace {
         }
       }
       for (int j = 0; j < chained; j++) {
-        long here = computed >>> first + m * chained + lastOf[j] & 1;
+        long here = ofLast(computed, place, m, lastOf[j]);
         if (byPattern) {
           hash = mix(hash, here);
         } else {
@@ -310,6 +377,14 @@ abstract class ChainStates extends SearchSpace {
       key[m] = mix(hash, sum);
     }
     sort(rowOf, key);
+  }
+
+  /** What tells tiles of the second result apart: the parts that are done, and where its sum is. */
+  private long ofLast(long computed, int[] place, int m, int j) {
+    int tile = rows * columns + (m * chained + j) * parts;
+    long done = computed >>> tile & (1L << parts) - 1;
+    long sum = partialSum(tile);
+    return sum == 0 ? done : done + ((long) place[Long.numberOfTrailingZeros(sum)] << parts);
   }
 
   private void sortColumns(long computed, int[] place) {
@@ -334,7 +409,7 @@ abstract class ChainStates extends SearchSpace {
         hash = mix(hash, place[d + n * chained + j]);
       }
       for (int m = 0; m < rows; m++) {
-        hash = mix(hash, computed >>> rows * columns + rowOf[m] * chained + j & 1);
+        hash = mix(hash, ofLast(computed, place, rowOf[m], j));
       }
       key[j] = hash;
     }

@@ -6,7 +6,8 @@ import java.util.Map;
 /**
  * States of {@link ChainStates} where each load may evict any block: the optimal policy. Blocks
  * that no tile reads any more give their room back at once. Where results go past the cache, a tile
- * whose blocks are all there is computed at once, which costs nothing and changes nothing.
+ * whose blocks are all there is computed at once, which costs no more than at any other time and
+ * changes nothing.
  */
 final class FreeChainStates extends ChainStates {
   private final int[] place;
@@ -93,22 +94,28 @@ final class FreeChainStates extends ChainStates {
     }
   }
 
-  /** Writes the result. */
+  /** Writes the result, or adds to the partial sum that is there. */
   private void end(Visitor visitor, long computed, int tile, long cached, long others, int loads) {
     long after = computed | 1L << tile;
     long kept = cached & others;
+    int read = adds(computed, tile) ? 1 : 0;
     if (!problem.cachedResults()) {
-      offer(visitor, after, tile, kept, loads);
+      offer(visitor, after, tile, kept, loads + read);
       return;
     }
-    int result = readResult(tile);
-    long with = result < 0 ? kept : kept | 1L << result;
-    if (Long.bitCount(kept) < capacity) {
+    int number = readResult(tile);
+    long result = number < 0 ? 0 : 1L << number;
+    long with = kept | result & others;
+    if ((cached & result) != 0) {
       offer(visitor, after, tile, with, loads);
       return;
     }
+    if (Long.bitCount(kept) < capacity) {
+      offer(visitor, after, tile, with, loads + read);
+      return;
+    }
     for (long rest = kept; rest != 0; rest &= rest - 1) {
-      offer(visitor, after, tile, with & ~Long.lowestOneBit(rest), loads);
+      offer(visitor, after, tile, with & ~Long.lowestOneBit(rest), loads + read);
     }
   }
 

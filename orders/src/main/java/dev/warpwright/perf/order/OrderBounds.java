@@ -34,10 +34,13 @@ public final class OrderBounds {
     return pairs <= first ? 0 : capacity + Math.ceilDiv(pairs - first, capacity - 1);
   }
 
-  /** Blocks of the first result that the second matmul cannot find in the cache. */
+  /**
+   * Blocks of the first result that the second matmul cannot find in the cache, and partial sums
+   * that it adds to.
+   */
   private static long rereadResults(TileProblem problem) {
     return problem.chained() > 0 && !problem.cachedResults()
-        ? (long) problem.rows() * problem.columns()
+        ? problem.rows() * (problem.columns() + (problem.parts() - 1L) * problem.chained())
         : 0;
   }
 

@@ -78,7 +78,7 @@ public final class OrderSearch {
    * @param path the best order
    * @param simulation of it, without steps
    * @param lowerBound no order has fewer loads
-   * @param proven whether no order moves less
+   * @param proven whether no order loads less
    * @param exact whether the exact search ran
    * @param states that the exact search looked at
    */
@@ -163,7 +163,8 @@ public final class OrderSearch {
       best = anneal(known, exact ? first : request.seconds());
     }
     OrderSimulation simulation = best == known.order() ? known.simulation() : simulate(best);
-    // Every result is stored once, so that the least loads move the least.
+    // Every result is stored once, so that the least loads move the least; partial sums may be
+    // stored more often, and what is proven of these is their loads.
     if (simulation.loads() == bound()) {
       return new Result(best, simulation, bound(), true, false, 0);
     }
@@ -237,12 +238,19 @@ public final class OrderSearch {
       orders.add(() -> TileOrders.of(problem, BlockOrder.parse(name)));
     }
     if (problem.chained() > 0 && problem.atOnce() == 1) {
-      TileOrders.CHAINED.forEach(name -> orders.add(() -> TileOrders.of(problem, name)));
+      TileProblem whole = problem.inParts(1);
+      TileOrders.CHAINED.stream()
+          .filter(name -> TileOrders.problem(whole, name).equals(whole))
+          .forEach(
+              name -> orders.add(() -> TileOrders.inParts(problem, TileOrders.of(whole, name))));
     }
     if (problem.chained() > 0) {
       for (int height = 1; height <= Math.min(problem.rows(), MOST_BANDS); height++) {
         int band = height;
-        orders.add(() -> fused(problem, band));
+        orders.add(() -> TileOrders.inParts(problem, fused(problem, band)));
+        if (problem.parts() > 1) {
+          orders.add(() -> ChainOrders.partial(problem, band));
+        }
       }
     } else {
       int highest = (int) Math.min(problem.capacity(), Math.max(problem.rows(), problem.columns()));
@@ -253,7 +261,7 @@ public final class OrderSearch {
       }
     }
     long begin = System.nanoTime();
-    List<WorkItem> first = orders.getFirst().get();
+    List<WorkItem> first = TileOrders.settled(problem, orders.getFirst().get());
     long last = end + (long) (grace * 1e9);
     OrderSimulation played =
         OrderSimulation.runUnless(
@@ -274,7 +282,10 @@ public final class OrderSearch {
       if (watched.cancelled() || !isTimeForOne()) {
         return best;
       }
-      List<WorkItem> items = order.get();
+      List<WorkItem> items = TileOrders.settled(problem, order.get());
+      if (problem.problemWith(items, true) != null) {
+        continue;
+      }
       OrderSimulation simulation =
           OrderSimulation.runUnless(watched::cancelled, problem, items, request.policy());
       if (simulation != null && simulation.movedSize() < best.simulation().movedSize()) {

@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an order of tiles moves through a cache.
  *
- * @param loads blocks that were brought in
+ * @param loads blocks that were brought in, partial sums that are read back among them
  * @param loadedSize their size, in the problem's unit
  * @param hits accesses that found their block
- * @param stores results that left, those that are written back at the end among them
+ * @param stores results and partial sums that left, those that are written back at the end among
+ *     them
  * @param storedSize their size
  * @param flushed how many of the stores happen at the end
  * @param steps in order; empty unless asked for
@@ -195,7 +196,7 @@ public record OrderSimulation(
             order.subList(
                 step * problem.atOnce(), Math.min(order.size(), (step + 1) * problem.atOnce()));
         if (!problem.cachedResults()) {
-          items.forEach(item -> store(problem.result(item)));
+          past(step, items);
         }
         if (details) {
           steps.add(
@@ -219,6 +220,17 @@ public record OrderSimulation(
       }
       return new OrderSimulation(
           loads, loadedSize, hits, stores, storedSize, stores - before, steps);
+    }
+
+    /** Results that go past the cache: partial sums that are added to come past it, too. */
+    private void past(int step, List<WorkItem> items) {
+      for (int i = 0; i < items.size(); i++) {
+        int block = problem.result(items.get(i));
+        if (trace.adds().get(step * problem.atOnce() + i)) {
+          load(block);
+        }
+        store(block);
+      }
     }
 
     /** Makes the accesses of the moment that begins with this one; says where the next begins. */
@@ -251,10 +263,8 @@ public record OrderSimulation(
         }
         used += size;
         append(block);
-        if (!write) {
-          loads++;
-          loadedSize += size;
-          note(loaded, block);
+        if (trace.fetched()[i]) {
+          load(block);
         }
       }
       if (write) {
@@ -313,6 +323,12 @@ public record OrderSimulation(
       if (details) {
         list.add(block);
       }
+    }
+
+    private void load(int block) {
+      loads++;
+      loadedSize += problem.size(block);
+      note(loaded, block);
     }
 
     private void store(int block) {

@@ -77,13 +77,16 @@ final class QueueChainStates extends ChainStates {
           length = append(length, block, a, b);
           loads++;
         } else if (lru) {
-          System.arraycopy(moved, at + 1, moved, at, length - 1 - at);
-          moved[length - 1] = block;
+          renew(length, at);
         }
       }
     }
-    if (problem.cachedResults()) {
-      int result = readResult(tile);
+    int result = readResult(tile);
+    int at = problem.cachedResults() && result >= 0 ? indexOf(length, result) : -1;
+    loads += at < 0 && adds(computed, tile) ? 1 : 0;
+    if (at >= 0 && lru) {
+      renew(length, at);
+    } else if (at < 0 && problem.cachedResults()) {
       length = append(length, result < 0 ? dead : result, -1, -1);
     }
     long after = computed | 1L << tile;
@@ -98,6 +101,13 @@ final class QueueChainStates extends ChainStates {
       first++;
     }
     offer(visitor, after, tile, first, length, loads);
+  }
+
+  /** Makes a block of the queue its youngest. */
+  private void renew(int length, int at) {
+    int block = moved[at];
+    System.arraycopy(moved, at + 1, moved, at, length - 1 - at);
+    moved[length - 1] = block;
   }
 
   private int indexOf(int length, int block) {

@@ -5,6 +5,7 @@ import dev.warpwright.ir.order.BlockOrder;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** Ready-made orders of a problem's tiles. */
@@ -23,11 +24,23 @@ public final class TileOrders {
           "nested:2",
           "nested:4");
 
-  /** And of two chained matmuls that take turns: rows, half rows, tile by tile. */
+  /** And of two chained matmuls that take turns: rows, half rows, tile by tile, partial sums. */
   public static final List<String> CHAINED =
       List.of(
-          "rows:1", "rows:2", "rows:4", "rows:8", "halves", "mixed:1", "mixed:2", "mixed:4",
-          "mixed:8");
+          "rows:1",
+          "rows:2",
+          "rows:4",
+          "rows:8",
+          "halves",
+          "mixed:1",
+          "mixed:2",
+          "mixed:4",
+          "mixed:8",
+          "partial:2",
+          "partial:4",
+          "partial:8",
+          "partial:4:4",
+          "partial:8:8");
 
   private TileOrders() {}
 
@@ -51,12 +64,26 @@ public final class TileOrders {
     }
   }
 
+  /** The problem of which a name is an order: with as many parts as the name says, else one. */
+  public static TileProblem problem(TileProblem problem, String name) {
+    return problem.inParts(problem.chained() == 0 ? 1 : ChainOrders.parts(problem, name));
+  }
+
   /**
    * The order of a name, {@link #settled}.
    *
+   * @param problem as {@link #problem} gives it
    * @throws UserError if there is no such order of this problem
    */
   public static List<WorkItem> of(TileProblem problem, String name) {
+    if (!problem.equals(problem(problem, name))) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "order=%s: the second matmul's K is in %d parts here",
+              name,
+              problem.parts()));
+    }
     return settled(
         problem,
         ChainOrders.isOne(name)
@@ -64,7 +91,10 @@ public final class TileOrders {
             : of(problem, BlockOrder.parse(name)));
   }
 
-  /** All tiles of the first result in this order, then those of the second, if there is one. */
+  /**
+   * All tiles of the first result in this order, then those of the second, if there is one, each
+   * with all of its parts.
+   */
   public static List<WorkItem> of(TileProblem problem, BlockOrder order) {
     List<WorkItem> items = new ArrayList<>();
     order
@@ -74,6 +104,33 @@ public final class TileOrders {
       order
           .tiles(problem.rows(), problem.chained())
           .forEach(tile -> items.add(new WorkItem(1, tile.m(), tile.n())));
+    }
+    return inParts(problem, items);
+  }
+
+  /**
+   * All parts in place of each tile of the second result: one after the other, or where several
+   * tiles run at a time, those of a run of tiles part by part, as no two of a tile run together.
+   */
+  static List<WorkItem> inParts(TileProblem problem, List<WorkItem> whole) {
+    if (problem.parts() == 1) {
+      return whole;
+    }
+    List<WorkItem> items = new ArrayList<>(problem.items());
+    for (int begin = 0, end; begin < whole.size(); begin = end) {
+      end = begin + 1;
+      if (whole.get(begin).gemm() == 0) {
+        items.add(whole.get(begin));
+        continue;
+      }
+      while (problem.atOnce() > 1 && end < whole.size() && whole.get(end).gemm() == 1) {
+        end++;
+      }
+      for (int part = 0; part < problem.parts(); part++) {
+        for (WorkItem item : whole.subList(begin, end)) {
+          items.add(new WorkItem(1, item.row(), item.column(), part));
+        }
+      }
     }
     return items;
   }
@@ -86,7 +143,7 @@ public final class TileOrders {
     if (problem.atOnce() == 1 || problem.chained() == 0) {
       return order;
     }
-    int[] done = new int[problem.rows()];
+    var progress = new Progress(problem);
     List<WorkItem> settled = new ArrayList<>();
     List<WorkItem> waiting = new ArrayList<>();
     Iterator<WorkItem> rest = order.iterator();
@@ -94,24 +151,29 @@ public final class TileOrders {
       List<WorkItem> step = new ArrayList<>();
       List<WorkItem> still = new ArrayList<>();
       for (WorkItem item : waiting) {
-        boolean ready = step.size() < problem.atOnce() && done[item.row()] == problem.columns();
-        (ready ? step : still).add(item);
+        take(item, step.size() < problem.atOnce(), progress, step, still);
       }
       while (step.size() < problem.atOnce() && rest.hasNext()) {
-        WorkItem item = rest.next();
-        boolean ready = item.gemm() == 0 || done[item.row()] == problem.columns();
-        (ready ? step : still).add(item);
+        take(rest.next(), true, progress, step, still);
       }
       // Nothing else is left: such an order is refused where it is used.
       while (step.size() < problem.atOnce() && !still.isEmpty()) {
         step.add(still.removeFirst());
       }
-      for (WorkItem item : step) {
-        done[item.row()] += item.gemm() == 0 ? 1 : 0;
-      }
+      progress.end(step);
       waiting = still;
       settled.addAll(step);
     }
     return settled;
+  }
+
+  private static void take(
+      WorkItem item, boolean room, Progress progress, List<WorkItem> step, List<WorkItem> still) {
+    if (room && progress.isReady(item)) {
+      progress.take(item);
+      step.add(item);
+    } else {
+      still.add(item);
+    }
   }
 }

@@ -10,11 +10,16 @@ import org.jspecify.annotations.Nullable;
  * {@code columns} tiles, {@code depth} blocks of K; E has {@code rows} × {@code chained} tiles, and
  * {@code columns} blocks along its K. See the package for the model.
  *
+ * <p>With {@code parts > 1} the K of the second matmul is split: an item of it is one part of a
+ * tile of E, needs the tiles of C in that part alone, and adds to the tile's partial sum. Part p
+ * has the columns of C from p · columns / parts up to (p + 1) · columns / parts.
+ *
  * @param chained columns of tiles of the second result; 0 for one matmul
  * @param cachedResults whether results go through the cache
  * @param sizes of the blocks, in any unit
  * @param capacity of the cache, in the same unit
  * @param atOnce tiles that are computed at a time, in step along K
+ * @param parts of the K of the second matmul; 1 without one
  */
 public record TileProblem(
     int rows,
@@ -24,7 +29,8 @@ public record TileProblem(
     boolean cachedResults,
     Sizes sizes,
     long capacity,
-    int atOnce) {
+    int atOnce,
+    int parts) {
   /** Blocks that a problem may have, and accesses; more are refused. */
   public static final int MOST = 1 << 24;
 
@@ -66,6 +72,28 @@ public record TileProblem(
     if (atOnce < 1) {
       throw new UserError(atOnce + " tiles at a time: there must be at least 1");
     }
+    if (parts < 1 || parts > (chained == 0 ? 1 : columns)) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%d parts of the second matmul's K, which has %d blocks: there are 1 to %d",
+              parts,
+              chained == 0 ? 0 : columns,
+              chained == 0 ? 1 : columns));
+    }
+  }
+
+  /** With the K of the second matmul in one part. */
+  public TileProblem(
+      int rows,
+      int columns,
+      int depth,
+      int chained,
+      boolean cachedResults,
+      Sizes sizes,
+      long capacity,
+      int atOnce) {
+    this(rows, columns, depth, chained, cachedResults, sizes, capacity, atOnce, 1);
   }
 
   /** One matmul whose blocks are all one unit and whose result goes past the cache. */
@@ -84,12 +112,37 @@ public record TileProblem(
 
   /** The same with one tile at a time. */
   public TileProblem oneAtATime() {
-    return new TileProblem(rows, columns, depth, chained, cachedResults, sizes, capacity, 1);
+    return new TileProblem(rows, columns, depth, chained, cachedResults, sizes, capacity, 1, parts);
+  }
+
+  /**
+   * The same with the K of the second matmul in so many parts.
+   *
+   * @throws UserError if there are fewer blocks along that K
+   */
+  public TileProblem inParts(int count) {
+    return new TileProblem(
+        rows, columns, depth, chained, cachedResults, sizes, capacity, atOnce, count);
   }
 
   /** Tiles of all results. */
-  public int items() {
+  public int tiles() {
     return rows * columns + rows * chained;
+  }
+
+  /** Items of a complete order: tiles of the first result, and all parts of those of the second. */
+  public int items() {
+    return rows * columns + rows * chained * parts;
+  }
+
+  /** The first column of the first result in a part; of the part behind the last, all columns. */
+  public int partBegin(int part) {
+    return (int) ((long) part * columns / parts);
+  }
+
+  /** The part that a column of the first result is in. */
+  int partOf(int column) {
+    return (int) (((long) (column + 1) * parts - 1) / columns);
   }
 
   /** Blocks of all matrices; they are numbered from 0: A, B, C, D, E, each row by row. */
@@ -147,19 +200,21 @@ public record TileProblem(
 
   /** Moments along K of a tile, without the one that writes its result. */
   public int moments(WorkItem item) {
-    return item.gemm() == 0 ? depth : columns;
+    return item.gemm() == 0 ? depth : partBegin(item.part() + 1) - partBegin(item.part());
   }
 
   /** The left operand's block of a moment. */
   public int left(WorkItem item, int k) {
-    return item.gemm() == 0 ? item.row() * depth + k : offset(2) + item.row() * columns + k;
+    return item.gemm() == 0
+        ? item.row() * depth + k
+        : offset(2) + item.row() * columns + partBegin(item.part()) + k;
   }
 
   /** The right operand's block of a moment. */
   public int right(WorkItem item, int k) {
     return item.gemm() == 0
         ? offset(1) + k * columns + item.column()
-        : offset(3) + k * chained + item.column();
+        : offset(3) + (partBegin(item.part()) + k) * chained + item.column();
   }
 
   /** The block of the tile's own result. */
@@ -171,7 +226,8 @@ public record TileProblem(
 
   /**
    * Checks that an order has each tile of each result once, and a tile of the second result only
-   * after the whole row of the first that it is made of, in an earlier step.
+   * after the whole row of the first that it is made of, in an earlier step; where its K is in
+   * parts, each part once, after that part of the row, and no two of a tile in one step.
    *
    * @param complete whether no tile may be missing
    * @throws UserError if not
@@ -209,7 +265,18 @@ public record TileProblem(
       return String.format(
           Locale.ROOT, "%s is outside the grid of %dx%d tiles", place(item, position), rows, width);
     }
-    int index = item.gemm() * rows * columns + item.row() * width + item.column();
+    int count = item.gemm() == 0 ? 1 : parts;
+    if (item.part() < 0 || item.part() >= count) {
+      return String.format(
+          Locale.ROOT,
+          "%s has K in %d %s: there is no part %d",
+          place(item, position),
+          count,
+          count == 1 ? "part" : "parts",
+          item.part());
+    }
+    int index =
+        item.gemm() * rows * columns + (item.row() * width + item.column()) * count + item.part();
     if (seen[index]) {
       return place(item, position) + " comes a second time";
     }
@@ -220,7 +287,7 @@ public record TileProblem(
   /** What {@link #check} would say; null if nothing is wrong. */
   @Nullable String problemWith(List<WorkItem> order, boolean complete) {
     boolean[] seen = new boolean[items()];
-    int[] done = new int[rows];
+    var progress = new Progress(this);
     int stepBegin = 0;
     for (int i = 0; i < order.size(); i++) {
       WorkItem item = order.get(i);
@@ -228,13 +295,13 @@ public record TileProblem(
       if (wrong != null) {
         return wrong;
       }
-      if (item.gemm() == 1 && done[item.row()] < columns) {
-        return place(item, i) + " comes before row " + item.row() + " of matmul 0 is done";
+      String missing = progress.missing(item);
+      if (missing != null) {
+        return place(item, i) + " " + missing;
       }
+      progress.take(item);
       if (i + 1 - stepBegin == atOnce) {
-        for (WorkItem ended : order.subList(stepBegin, i + 1)) {
-          done[ended.row()] += ended.gemm() == 0 ? 1 : 0;
-        }
+        progress.end(order.subList(stepBegin, i + 1));
         stepBegin = i + 1;
       }
     }
@@ -243,10 +310,11 @@ public record TileProblem(
         : null;
   }
 
-  private static String place(WorkItem item, int position) {
+  private String place(WorkItem item, int position) {
     return String.format(
         Locale.ROOT,
-        "tile (%d, %d) of matmul %d, number %d of the order,",
+        "%stile (%d, %d) of matmul %d, number %d of the order,",
+        parts > 1 && item.gemm() == 1 ? "part " + item.part() + " of " : "",
         item.row(),
         item.column(),
         item.gemm(),

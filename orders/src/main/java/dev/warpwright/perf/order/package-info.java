@@ -15,5 +15,10 @@
  * is written once, after the last moment. It goes past the cache, unless the problem says that
  * results are cached: then it needs no load, is written back when it is evicted, and what is left
  * is written back at the end.
+ *
+ * <p>Where the K of a second matmul is split, an item of it reads the blocks of its part alone. The
+ * first part of a tile of E to come writes it; each other one reads the partial sum back and writes
+ * it again. In a cache that is one access: a hit if the tile is there, else a load; what was
+ * evicted before is a store more. Past the cache each is a load and a store, and takes no room.
  */
 package dev.warpwright.perf.order;

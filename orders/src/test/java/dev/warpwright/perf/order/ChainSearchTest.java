@@ -44,16 +44,22 @@ class ChainSearchTest {
     private final CachePolicy policy;
     private final int last;
     private final Map<List<Integer>, Integer> found = new HashMap<>();
+    private boolean adds;
 
     Walk(TileProblem problem, CachePolicy policy) {
       this.problem = problem;
       this.policy = policy;
-      this.last = problem.chained() == 0 ? 2 : 4;
+      this.last = problem.chained() == 0 ? 2 : problem.parts() == 1 ? 4 : 5;
     }
 
-    /** Contents after the tile, oldest first, with the least loads that lead there. */
-    Map<List<Integer>, Integer> after(WorkItem item, List<Integer> cache) {
+    /**
+     * Contents after the tile, oldest first, with the least loads that lead there.
+     *
+     * @param adds whether it finds a partial sum
+     */
+    Map<List<Integer>, Integer> after(WorkItem item, List<Integer> cache, boolean adds) {
       found.clear();
+      this.adds = adds;
       List<int[]> moments = new ArrayList<>();
       for (int k = 0; k < problem.moments(item); k++) {
         moments.add(new int[] {problem.left(item, k), problem.right(item, k)});
@@ -66,9 +72,10 @@ class ChainSearchTest {
       if (k == moments.size()) {
         if (problem.cachedResults()) {
           int result = problem.result(item);
-          access(cache, result, Set.of(result), next -> keep(next, loads));
+          int read = adds && !cache.contains(result) ? 1 : 0;
+          access(cache, result, Set.of(result), next -> keep(next, loads + read));
         } else {
-          keep(cache, loads);
+          keep(cache, loads + (adds ? 1 : 0));
         }
         return;
       }
@@ -150,15 +157,30 @@ class ChainSearchTest {
         for (WorkItem item : items) {
           boolean ready =
               item.gemm() == 0
-                  || state.done.stream().filter(t -> t.gemm() == 0 && t.row() == item.row()).count()
-                      == problem.columns();
+                  || state.done.stream()
+                          .filter(
+                              t ->
+                                  t.gemm() == 0
+                                      && t.row() == item.row()
+                                      && t.column() >= problem.partBegin(item.part())
+                                      && t.column() < problem.partBegin(item.part() + 1))
+                          .count()
+                      == problem.moments(item);
           if (state.done.contains(item) || !ready) {
             continue;
           }
+          boolean adds =
+              item.gemm() == 1
+                  && state.done.stream()
+                      .anyMatch(
+                          t ->
+                              t.gemm() == 1
+                                  && t.row() == item.row()
+                                  && t.column() == item.column());
           Set<WorkItem> done = new HashSet<>(state.done);
           done.add(item);
           for (Map.Entry<List<Integer>, Integer> way :
-              Map.copyOf(walk.after(item, state.cache)).entrySet()) {
+              Map.copyOf(walk.after(item, state.cache, adds)).entrySet()) {
             State next = new State(done, way.getKey());
             int total = loads + way.getValue();
             if (total < cost.getOrDefault(next, Integer.MAX_VALUE)) {
@@ -207,6 +229,48 @@ class ChainSearchTest {
   }
 
   @ParameterizedTest
+  @EnumSource(CachePolicy.class)
+  void partialSumsAgreeWithAWalkOverAllStates(CachePolicy policy) {
+    int[][] shapes = {{1, 2, 1, 1, 2}, {1, 2, 1, 2, 2}, {2, 2, 1, 1, 2}, {1, 3, 1, 1, 2}};
+    for (int[] s : shapes) {
+      for (boolean cached : new boolean[] {false, true}) {
+        for (int capacity = 2; capacity <= (policy == CachePolicy.OPTIMAL ? 4 : 5); capacity++) {
+          TileProblem problem = problem(s[0], s[1], s[2], s[3], cached, capacity).inParts(s[4]);
+          assertThat(OrderSearch.exact(problem, policy)).as("%s", problem).isTrue();
+          Result result = search(problem, policy, 30);
+          assertThat(result.simulation().loads())
+              .as("%s, %s", problem, policy)
+              .isEqualTo(least(problem, policy));
+          assertThat(result.proven()).as("%s, %s", problem, policy).isTrue();
+        }
+      }
+    }
+  }
+
+  /** Parts of two rows of C fit beside their rows of E, whole rows of C do not. */
+  @Test
+  void partialSumsWinWhereARowDoesNotFit() {
+    TileProblem whole = problem(2, 6, 1, 2, true, 8);
+    TileProblem parts = TileOrders.problem(whole, "partial:4:2");
+    assertThat(parts.parts()).isEqualTo(4);
+    assertThat(TileOrders.problem(whole, "partial:8").parts()).isEqualTo(6);
+    assertThat(loads(parts, "partial:4:2")).isLessThan(loads(whole, "rows:2"));
+    assertThat(loads(parts, "partial:4:2")).isLessThan(loads(whole, "rows:1"));
+  }
+
+  /** Several tiles at a time, and more than are searched exactly. */
+  @Test
+  void partsAreSearchedWhereNothingIsProven() {
+    var problem = new TileProblem(5, 4, 2, 3, true, TileProblem.Sizes.ONE, 20, 2, 2);
+    Result result = search(problem, CachePolicy.LRU, 1);
+    assertThat(result.exact()).isFalse();
+    assertThat(result.path()).hasSize(5 * 4 + 5 * 3 * 2);
+    TileProblem wide = problem(4, 8, 1, 4, true, 14).inParts(4);
+    assertThat(search(wide, CachePolicy.LRU, 1).simulation().loads())
+        .isLessThanOrEqualTo(loads(wide, "partial:4"));
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "4, 4, 2, 0, false, 6, optimal, 21",
     "4, 4, 2, 0, false, 6, lru, 34",
@@ -248,8 +312,9 @@ class ChainSearchTest {
   void readyMadeChainsAreOrdersOfTheirProblem() {
     for (int[] s :
         new int[][] {{1, 1, 1, 1}, {3, 2, 2, 1}, {5, 4, 3, 1}, {6, 4, 4, 2}, {8, 6, 6, 6}}) {
-      var problem = new TileProblem(s[0], s[1], 2, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
-      for (String name : TileOrders.names(problem)) {
+      var whole = new TileProblem(s[0], s[1], 2, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
+      for (String name : TileOrders.names(whole)) {
+        TileProblem problem = TileOrders.problem(whole, name);
         problem.check(TileOrders.of(problem, name), true);
       }
     }
@@ -259,6 +324,16 @@ class ChainSearchTest {
     assertThat(text(TileOrders.of(problem, "halves"))).isEqualTo("c00 c01 c10 e00 c11 e01 e10 e11");
     assertThat(text(TileOrders.of(problem, "mixed:1")))
         .isEqualTo("c00 c01 e00 c10 e01 c11 e10 e11");
+    assertThat(parts(TileOrders.of(problem.inParts(2), "partial:2")))
+        .isEqualTo("c00 e00:0 e01:0 c01 e00:1 e01:1 c10 e10:0 e11:0 c11 e10:1 e11:1");
+    assertThat(parts(TileOrders.of(problem.inParts(2), "partial:2:2")))
+        .isEqualTo("c00 c10 e00:0 e10:0 e01:0 e11:0 c01 c11 e00:1 e10:1 e01:1 e11:1");
+  }
+
+  private static String parts(List<WorkItem> items) {
+    return String.join(
+        " ",
+        items.stream().map(t -> text(List.of(t)) + (t.gemm() == 1 ? ":" + t.part() : "")).toList());
   }
 
   private static String text(List<WorkItem> items) {

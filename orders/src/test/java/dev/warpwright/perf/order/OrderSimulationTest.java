@@ -60,15 +60,17 @@ class OrderSimulationTest {
                 1 + random.nextInt(4),
                 1 + random.nextInt(3),
                 1 + random.nextInt(4));
-    return new TileProblem(
-        1 + random.nextInt(5),
-        1 + random.nextInt(5),
-        1 + random.nextInt(3),
-        random.nextInt(3) == 0 ? 1 + random.nextInt(3) : 0,
-        random.nextBoolean(),
-        sizes,
-        2 + random.nextInt(one ? 9 : 24),
-        1 + random.nextInt(3));
+    var whole =
+        new TileProblem(
+            1 + random.nextInt(5),
+            1 + random.nextInt(5),
+            1 + random.nextInt(3),
+            random.nextInt(2) == 0 ? 1 + random.nextInt(3) : 0,
+            random.nextBoolean(),
+            sizes,
+            2 + random.nextInt(one ? 9 : 24),
+            1 + random.nextInt(3));
+    return whole.inParts(whole.chained() == 0 ? 1 : 1 + random.nextInt(whole.columns()));
   }
 
   /** A random order: what is not ready yet goes to the end until it is; it may stop early. */
@@ -126,6 +128,40 @@ class OrderSimulationTest {
     assertThat(run.flushed()).isEqualTo(2);
   }
 
+  /**
+   * A row of C in two parts, E of one tile: the first part writes E, the second adds to it. Through
+   * the cache that is a hit where E is still there, else a load; past it always a load.
+   */
+  @Test
+  void partialSumsAreReadBack() {
+    var problem = new TileProblem(1, 2, 1, 1, true, TileProblem.Sizes.ONE, 6, 1, 2);
+    List<WorkItem> order = TileOrders.of(problem, "partial:2");
+    assertThat(order)
+        .containsExactly(
+            new WorkItem(0, 0, 0),
+            new WorkItem(1, 0, 0, 0),
+            new WorkItem(0, 0, 1),
+            new WorkItem(1, 0, 0, 1));
+    // A, B(0,0), D(0,0), B(0,1), D(1,0); C and E are still there when they are read.
+    OrderSimulation roomy = OrderSimulation.run(problem, order, CachePolicy.LRU, true);
+    assertThat(roomy.loads()).isEqualTo(5);
+    assertThat(roomy.stores()).isEqualTo(3);
+    assertThat(roomy.steps().get(3).hits()).isEqualTo(2);
+    // With room for three blocks E leaves while C(0,1) is made and comes again: a store more, too.
+    var small = new TileProblem(1, 2, 1, 1, true, TileProblem.Sizes.ONE, 3, 1, 2);
+    OrderSimulation tight = OrderSimulation.run(small, order, CachePolicy.LRU, true);
+    assertThat(names(small, tight.steps().get(3).loaded())).containsExactly("D(1,0)", "E(0,0)");
+    assertThat(tight.stores()).isEqualTo(4);
+    // Past the cache C is loaded twice, E once, and it takes no room.
+    var past = new TileProblem(1, 2, 1, 1, false, TileProblem.Sizes.ONE, 2, 1, 2);
+    OrderSimulation direct = OrderSimulation.run(past, order, CachePolicy.LRU, true);
+    assertThat(names(past, direct.steps().get(3).loaded()))
+        .containsExactly("C(0,1)", "D(1,0)", "E(0,0)");
+    assertThat(direct.steps().get(3).contents()).hasSize(2);
+    assertThat(direct.stores()).isEqualTo(4);
+    assertThat(OrderBounds.loads(past)).isEqualTo(1 + 2 + 2 + 2 + 1);
+  }
+
   @Test
   void ordersThatAreNoneAreRefused() {
     TileProblem one = TileProblem.of(2, 2, 1, 4);
@@ -134,6 +170,23 @@ class OrderSimulationTest {
     refuses(one, List.of(new WorkItem(1, 0, 0)), "outside");
     refuses(one, List.of(new WorkItem(0, 1, 0), new WorkItem(0, 1, 0)), "a second time");
     refuses(two, List.of(new WorkItem(0, 0, 0), new WorkItem(1, 0, 0)), "before row 0 of matmul 0");
+    var parts = new TileProblem(1, 3, 1, 1, false, TileProblem.Sizes.ONE, 4, 1, 2);
+    refuses(
+        parts,
+        List.of(new WorkItem(0, 0, 0), new WorkItem(0, 0, 1), new WorkItem(1, 0, 0, 1)),
+        "part 1 of tile (0, 0) of matmul 1, number 2 of the order, comes before part 1 of row 0");
+    refuses(parts, List.of(new WorkItem(0, 0, 0), new WorkItem(1, 0, 0, 2)), "no part 2");
+    refuses(
+        new TileProblem(1, 2, 1, 1, false, TileProblem.Sizes.ONE, 9, 2, 2),
+        List.of(
+            new WorkItem(0, 0, 0),
+            new WorkItem(0, 0, 1),
+            new WorkItem(1, 0, 0, 0),
+            new WorkItem(1, 0, 0, 1)),
+        "in the same step as another part");
+    assertThatThrownBy(() -> parts.inParts(4)).hasMessageContaining("4 parts of the second");
+    assertThatThrownBy(() -> one.inParts(2)).hasMessageContaining("there are 1 to 1");
+    assertThatThrownBy(() -> TileOrders.of(two, "partial:2")).hasMessageContaining("1 parts here");
     refuses(TileProblem.of(1, 1, 1, 1), List.of(new WorkItem(0, 0, 0)), "capacity 1 cannot hold");
     assertThatThrownBy(() -> one.check(List.of(), true)).hasMessageContaining("0 of 4 tiles");
     assertThatThrownBy(() -> TileProblem.of(1 << 20, 1 << 20, 1, 1))

@@ -21,6 +21,28 @@ class OrderTextTest {
     assertThat(OrderText.parse("t1 = 1 Order 0: []").items()).isEmpty();
   }
 
+  /** A part is named with each tile of the second matmul; their number holds for one order. */
+  @Test
+  void partsAreReadAndWritten() {
+    var problem = new TileProblem(1, 2, 1, 1, true, TileProblem.Sizes.ONE, 9, 1, 2);
+    List<WorkItem> items =
+        List.of(
+            new WorkItem(0, 0, 1),
+            new WorkItem(1, 0, 0, 1),
+            new WorkItem(0, 0, 0),
+            new WorkItem(1, 0, 0, 0));
+    problem.check(items, true);
+    OrderText order = OrderText.of(problem, items);
+    assertThat(order.text())
+        .isEqualTo("t1 = 1, parts = 2 Order 0: [(1, 0, 0), (0, 0, 1, 1), (0, 0, 0), (0, 0, 1, 0)]");
+    assertThat(OrderText.parse(order.text())).isEqualTo(order);
+    List<OrderText> two = OrderText.parseAll(order.text() + "\nOrder 1: [(0, 0, 0)]");
+    assertThat(two).extracting(OrderText::parts).containsExactly(2, 1);
+    assertThatThrownBy(() -> problem.inParts(1).check(order.items(), true))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("tile (0, 0) of matmul 1, number 1 of the order, has K in 1 part");
+  }
+
   @Test
   void readsWhatASearchPrints() {
     String printed =
@@ -48,6 +70,8 @@ class OrderTextTest {
         "t1 = 0 Order 0: [(0, 0, 0)]",
         "outer_width = 2, Order 0: [(0, 0, 0)] t1 = 2",
         "t1 = 2 Order 0: [(0, 0, 2)]",
+        "t1 = 2 Order 0: [(0, 0, 1, 2, 3)]",
+        "t1 = 2, parts = 0 Order 0: [(0, 0, 1, 0)]",
         "t1 = 2 Order 0: [(0, 0, 0)",
         "t1 = 2 Order 0: [(0, 0, 0) (1, 0, 0)]",
         "t1 = 2 Order 0: [(-1, 0, 0)]",
@@ -82,9 +106,9 @@ class OrderTextTest {
             """);
     assertThat(orders)
         .containsExactly(
-            new OrderText(1, items(0, 0, 0, 1, 1, 1, 1, 0), 2),
-            new OrderText(2, items(0, 0, 1, 0, 0, 1, 1, 1), 5),
-            new OrderText(2, items(0, 1, 0, 0), 6));
+            new OrderText(1, 1, items(0, 0, 0, 1, 1, 1, 1, 0), 2),
+            new OrderText(2, 1, items(0, 0, 1, 0, 0, 1, 1, 1), 5),
+            new OrderText(2, 1, items(0, 1, 0, 0), 6));
     assertThat(OrderText.parse("t1 = 3 Order: [(0, 0, 0), (0, 0, 1)]").items())
         .containsExactly(new WorkItem(0, 0, 0), new WorkItem(1, 0, 0));
   }

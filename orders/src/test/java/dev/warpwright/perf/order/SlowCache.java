@@ -7,8 +7,8 @@ import java.util.Set;
 
 /** The package's model of a cache once more, straight from its words, with nothing but lists. */
 final class SlowCache {
-  /** A moment: blocks by name, and whether it writes. */
-  record Moment(List<String> blocks, boolean write) {}
+  /** A moment: blocks by name, whether it brings them in, and whether it writes. */
+  record Moment(List<String> blocks, boolean read, boolean write) {}
 
   private record Cached(String block, boolean dirty) {}
 
@@ -26,27 +26,36 @@ final class SlowCache {
     this.problem = problem;
     this.policy = policy;
     List<String> direct = new ArrayList<>();
+    List<String> readDirect = new ArrayList<>();
+    Set<String> begun = new HashSet<>();
     for (int i = 0; i < order.size(); i += problem.atOnce()) {
       List<WorkItem> step = order.subList(i, Math.min(order.size(), i + problem.atOnce()));
       for (int k = 0; k < Math.max(problem.depth(), problem.columns()); k++) {
         List<String> used = new ArrayList<>();
         for (WorkItem item : step) {
           boolean first = item.gemm() == 0;
-          if (k < (first ? problem.depth() : problem.columns())) {
-            used.add((first ? "A" : "C") + item.row() + "," + k);
-            used.add((first ? "B" : "D") + k + "," + item.column());
+          int from = first ? 0 : item.part() * problem.columns() / problem.parts();
+          int to =
+              first ? problem.depth() : (item.part() + 1) * problem.columns() / problem.parts();
+          if (from + k < to) {
+            used.add((first ? "A" : "C") + item.row() + "," + (from + k));
+            used.add((first ? "B" : "D") + (from + k) + "," + item.column());
           }
         }
         if (!used.isEmpty()) {
-          moments.add(new Moment(used, false));
+          moments.add(new Moment(used, true, false));
         }
       }
       for (WorkItem item : step) {
         String result = (item.gemm() == 0 ? "C" : "E") + item.row() + "," + item.column();
+        boolean adds = !begun.add(result);
         if (problem.cachedResults()) {
-          moments.add(new Moment(List.of(result), true));
+          moments.add(new Moment(List.of(result), adds, true));
         } else {
           direct.add(result);
+          if (adds) {
+            readDirect.add(result);
+          }
         }
       }
     }
@@ -54,6 +63,7 @@ final class SlowCache {
       play(i);
     }
     direct.forEach(this::store);
+    readDirect.forEach(this::load);
     cache.stream().filter(Cached::dirty).forEach(c -> store(c.block));
   }
 
@@ -70,9 +80,8 @@ final class SlowCache {
           }
         }
         cache.add(new Cached(block, moment.write));
-        if (!moment.write) {
-          loads++;
-          loadedSize += size(block);
+        if (moment.read) {
+          load(block);
         }
       } else {
         hits++;
@@ -110,6 +119,11 @@ final class SlowCache {
       }
     }
     return best;
+  }
+
+  private void load(String block) {
+    loads++;
+    loadedSize += size(block);
   }
 
   private void store(String block) {
