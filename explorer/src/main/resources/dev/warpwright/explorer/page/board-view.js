@@ -4,14 +4,14 @@ import {attempt, choice, download, el, field, get, latestOnly, number, numberOf,
 import {csv, fromLink, orderText, pack, parseFile, toPackedLink, unpack} from './files.js';
 import {BYTES, checked, LIMITS, ofShape, ONE} from './model.js';
 import {simulate} from './cache.js';
-import {readyMade} from './orders.js';
+import {problemOf, readyMade} from './orders.js';
 import {BLOCKS, FIRST, PRESETS} from './presets.js';
 import {rankCard} from './rank-card.js';
 import {runCard} from './run-card.js';
 import {searchCard} from './search-card.js';
 
 const LARGEST_FILE = 4 << 20;
-const START = {rows: 6, columns: 6, depth: 1, chained: 0, cached: false, sizes: ONE, unit: 'block', capacity: 5, policy: 'lru', atOnce: 1};
+const START = {rows: 6, columns: 6, depth: 1, chained: 0, parts: 1, cached: false, sizes: ONE, unit: 'block', capacity: 5, policy: 'lru', atOnce: 1};
 
 const ofPreset = ({shape, gpu, cache, sms, cached}) => ofShape({...shape, dtype: 'bf16', cache, gpu}, {cached: cached ?? false, atOnce: sms, policy: 'lru'});
 
@@ -73,7 +73,7 @@ export function boardView() {
     el('button', {type: 'button', onclick: () => { setMode(false); apply(); }}, 'Shape'));
 
   const read = () => {
-    const common = {cached: f.cached.checked, atOnce: numberOf(f.atOnce), policy: active.problem.policy};
+    const common = {cached: f.cached.checked, atOnce: numberOf(f.atOnce), policy: active.problem.policy, parts: 1};
     const numbers = keys => Object.fromEntries(keys.map(key => [key, numberOf(f[key])]));
     return inBlocks
       ? checked({...common, ...numbers(['rows', 'columns', 'depth', 'chained', 'capacity']), sizes: ONE, unit: 'block'})
@@ -81,14 +81,16 @@ export function boardView() {
   };
   const apply = () => attempt(() => {
     const problem = read();
-    if (boards.every(board => JSON.stringify({...board.problem, policy: ''}) === JSON.stringify({...problem, policy: ''}))) return;
+    // Policy and parts are each board's own.
+    const shared = p => JSON.stringify({...p, policy: '', parts: 1});
+    if (boards.every(board => shared(board.problem) === shared(problem))) return;
     group++;
     let emptied = false;
     for (const board of boards) {
       const old = board.problem;
       const same = ['rows', 'columns', 'chained'].every(key => old[key] === problem[key]) && (!problem.chained || old.atOnce === problem.atOnce);
       emptied ||= !same && board.order.length > 0;
-      board.setProblem({...problem, policy: board.problem.policy}, same ? undefined : [], undefined, group);
+      board.setProblem({...problem, policy: board.problem.policy, parts: same ? old.parts : 1}, same ? undefined : [], undefined, group);
     }
     if (emptied) say('The grid is another one, so its order begins anew; Undo brings the old one back');
   });
@@ -186,7 +188,7 @@ export function boardView() {
   const begin = name => attempt(() => {
     const chosen = Object.hasOwn(PRESETS, name) ? PRESETS[name] : null;
     preset.value = chosen ? name : BLOCKS;
-    const problem = chosen ? ofPreset(chosen) : START;
+    const problem = chosen ? problemOf(ofPreset(chosen), chosen.order) : START;
     load([{problem, order: chosen ? readyMade(problem, chosen.order) : readyMade(START, 'serpentine').slice(0, 9)}]);
   });
 

@@ -1,12 +1,13 @@
 // One board: tiles to click, the path through them, the cache at a chosen step, what was moved up to it.
-import {blocks, bounds, refusal} from './model.js';
+import {blocks, bounds, items, nameOfTile, refusal, same} from './model.js';
 import {simulate} from './cache.js';
-import {nameOf, readyMade, readyMadeFor} from './orders.js';
+import {nameOf, problemOf, readyMade, readyMadeFor} from './orders.js';
 import {attempt, bytes, choice, count, el, field, replace, say, standalone} from './dom.js';
 import {LoadStrip, memoryChart} from './strip.js';
 import {missText, Picture} from './picture.js';
 
 const MOST_CHIPS = 24;
+const PARTS = [1, 2, 3, 4, 6, 8, 16, 32];
 const PLAY_MS = 12_000;
 
 export class Board {
@@ -38,6 +39,8 @@ export class Board {
       'aria-label': 'Which block a full cache gives up',
       onchange: () => this.setProblem({...this.problem, policy: this.policy.value}),
     });
+    this.parts = el('select', {'aria-label': 'Parts of the K of the second GEMM', onchange: () => this.inParts(Number(this.parts.value))});
+    this.partsBox = el('div', {}, this.parts);
     this.stage = el('div', {class: 'stage', tabindex: -1});
     this.hint = el('p', {class: 'quiet', hidden: true}, 'Scroll the board sideways and down to see all tiles.');
     this.told = el('p', {class: 'told', 'aria-live': 'polite'});
@@ -51,7 +54,7 @@ export class Board {
     this.element = el('section', {class: 'card board', 'aria-label': title},
       el('div', {class: 'row spread'},
         el('div', {class: 'row'}, el('h2', {}, title), this.undoButton, this.redoButton, this.resetButton),
-        el('div', {class: 'row'}, el('div', {}, this.fill), el('div', {}, this.policy))),
+        el('div', {class: 'row'}, el('div', {}, this.fill), this.partsBox, el('div', {}, this.policy))),
       el('div', {class: 'split'},
         el('div', {class: 'content'},
           this.hint,
@@ -87,6 +90,10 @@ export class Board {
     this.hint.hidden = fits;
     if (!fits) this.stage.tabIndex = 0;
     replace(this.fill, el('option', {value: ''}, 'Fill with…'), readyMadeFor(p).map(name => el('option', {value: name}, nameOf(name))));
+    this.partsBox.hidden = !p.chained;
+    const counts = PARTS.filter(parts => parts <= p.columns);
+    replace(this.parts, [...new Set([...counts, p.parts])].sort((a, b) => a - b).map(parts => el('option', {value: parts}, parts === 1 ? 'whole tiles of E' : `E in ${parts} partial sums`)));
+    this.parts.value = p.parts;
     this.update(false, this.shown === undefined || this.run === undefined ? undefined : this.shown);
   }
 
@@ -122,7 +129,14 @@ export class Board {
   }
 
   fillWith(name) {
-    return attempt(() => this.set(readyMade(this.problem, name)));
+    return attempt(() => this.setProblem(problemOf(this.problem, name), readyMade(this.problem, name)));
+  }
+
+  /** Splits the K of the second GEMM otherwise; what is in the order of the first one stays. */
+  inParts(parts) {
+    const rest = this.order.filter(t => t.gemm === 0);
+    if (rest.length < this.order.length) say('The tiles of E have other parts now, so they are off the order; Undo brings them back');
+    return this.setProblem({...this.problem, parts}, rest);
   }
 
   set(order) {
@@ -148,7 +162,7 @@ export class Board {
 
   take({problem, order}, run, shown) {
     this.pause();
-    const grid = this.problem !== problem && ['rows', 'columns', 'depth', 'chained'].some(k => this.problem[k] !== problem[k]);
+    const grid = this.problem !== problem && ['rows', 'columns', 'depth', 'chained', 'parts'].some(k => this.problem[k] !== problem[k]);
     this.problem = problem;
     this.order = order;
     this.policy.value = problem.policy;
@@ -236,7 +250,7 @@ export class Board {
   tell(step) {
     const p = this.problem;
     const bound = this.bound;
-    const all = p.rows * (p.columns + p.chained);
+    const all = items(p);
     const end = this.shown === this.run.steps.length;
     const so = end ? this.run : step?.total ?? {loads: 0, loaded: 0, hits: 0, stores: 0, stored: 0, moved: 0, asked: 0};
     const complete = end && this.order.length === all;
@@ -259,7 +273,7 @@ export class Board {
         : figure('Step', `${this.shown} / ${this.run.steps.length}`));
     const names = some => some.slice(0, 12).map(this.blocks.name).join(' ') || 'nothing';
     this.stepText.textContent = step
-      ? `Step ${this.shown} of ${this.run.steps.length}, ${step.tiles.length > 3 ? `${step.tiles.length} tiles` : `tile ${step.tiles.map(t => `(${t.row}, ${t.column})`).join(' ')}`}: loads ${step.loaded.length > 4 ? `${count(step.loaded.length)} blocks` : names(step.loaded)}; ${count(step.hits)} hits; gives up ${step.evicted.length > 4 ? `${count(step.evicted.length)} blocks` : names(step.evicted)}.`
+      ? `Step ${this.shown} of ${this.run.steps.length}, ${step.tiles.length > 3 ? `${step.tiles.length} tiles` : step.tiles.map(t => nameOfTile(p, t)).join(', ')}: loads ${step.loaded.length > 4 ? `${count(step.loaded.length)} blocks` : names(step.loaded)}; ${count(step.hits)} hits; gives up ${step.evicted.length > 4 ? `${count(step.evicted.length)} blocks` : names(step.evicted)}.`
       : 'Click a tile to begin, or fill the board with an order.';
     this.strip.draw(this.run.steps.map(s => s.bytes), this.shown, size);
     replace(this.flows, so.asked ? memoryChart([{name: 'this board', fromL2: so.asked, toL2: so.stored, fromMemory: so.loaded, toMemory: so.stored,
@@ -273,5 +287,4 @@ export class Board {
   }
 }
 
-const same = (a, b) => a.gemm === b.gemm && a.row === b.row && a.column === b.column;
 const times = (read, all) => `${(read / all).toFixed(2)}×`;

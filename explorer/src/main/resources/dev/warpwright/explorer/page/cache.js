@@ -1,14 +1,20 @@
 // Plays an order of tiles through a cache: totals after every step, and for each what it loads, hits, gives up and stores.
-import {blocks, moments, UserError} from './model.js';
+import {blocks, moments, Progress, UserError} from './model.js';
 
-/** All accesses: the block of each, its moment, whether it writes; and where each step ends. */
+/**
+ * All accesses: the block of each, its moment, whether a miss brings it in, whether it writes; where each step ends; and which tiles
+ * find a partial sum, which they read and write.
+ */
 function traceOf(p, b, order) {
   const perTile = tile => 2 * moments(p, tile) + (p.cached ? 1 : 0);
   let length = 0;
   for (const tile of order) length += perTile(tile);
   const used = new Int32Array(length);
   const moment = new Int32Array(length);
+  const fetched = new Uint8Array(length);
   const written = new Uint8Array(length);
+  const progress = new Progress(p);
+  const adds = new Uint8Array(order.length);
   const stepEnd = [];
   let now = 0;
   let at = 0;
@@ -20,23 +26,27 @@ function traceOf(p, b, order) {
       for (let i = first; i < last; i++) {
         const tile = order[i];
         if (k < moments(p, tile)) {
-          used[at] = b.left(tile, k);
-          moment[at++] = now;
-          used[at] = b.right(tile, k);
-          moment[at++] = now;
+          for (const block of [b.left(tile, k), b.right(tile, k)]) {
+            used[at] = block;
+            fetched[at] = 1;
+            moment[at++] = now;
+          }
         }
       }
     }
-    if (p.cached) {
-      for (let i = first; i < last; i++) {
+    for (let i = first; i < last; i++) {
+      adds[i] = progress.adds(order[i]) ? 1 : 0;
+      if (p.cached) {
         used[at] = b.result(order[i]);
+        fetched[at] = adds[i];
         written[at] = 1;
         moment[at++] = now++;
       }
     }
+    progress.end(order.slice(first, last));
     stepEnd.push(at);
   }
-  return {used, moment, written, stepEnd, end: now};
+  return {used, moment, fetched, written, stepEnd, adds, end: now};
 }
 
 /** For each access the moment in which its block is used again; {@code never} if it is not. */
@@ -103,7 +113,7 @@ class FarthestUse {
 export function simulate(p, order, keep) {
   const b = blocks(p);
   const trace = traceOf(p, b, order);
-  const {used, moment, written, stepEnd} = trace;
+  const {used, moment, fetched, written, stepEnd, adds} = trace;
   const sizes = b.sizes;
   const optimal = p.policy === 'optimal';
   const next = optimal ? nextUses(trace, b.count) : null;
@@ -136,6 +146,14 @@ export function simulate(p, order, keep) {
     older[block] = last;
     younger[block] = head;
     older[head] = block;
+  };
+  const load = block => {
+    total.loads++;
+    total.loaded += sizes[block];
+    perMatrix[b.matrix(block)] += sizes[block];
+    step.bytes += sizes[block];
+    step.loaded.push(block);
+    step.why.push(evictedAt[block]);
   };
   const store = block => {
     total.stores++;
@@ -189,7 +207,7 @@ export function simulate(p, order, keep) {
       while (end < used.length && moment[end] === at) pinned[used[end++]] = at;
       for (; access < end; access++) {
         const block = used[access];
-        if (!written[access]) total.asked += sizes[block];
+        if (fetched[access]) total.asked += sizes[block];
         if (younger[block] !== NOWHERE) {
           step.hits++;
           if (p.policy === 'lru') {
@@ -201,14 +219,7 @@ export function simulate(p, order, keep) {
           while (size > room) evict(at);
           room -= size;
           append(block);
-          if (!written[access]) {
-            total.loads++;
-            total.loaded += size;
-            perMatrix[b.matrix(block)] += size;
-            step.bytes += size;
-            step.loaded.push(block);
-            step.why.push(evictedAt[block]);
-          }
+          if (fetched[access]) load(block);
         }
         if (written[access]) dirty[block] = 1;
         if (optimal) {
@@ -217,7 +228,16 @@ export function simulate(p, order, keep) {
         }
       }
     }
-    if (!p.cached) for (const tile of tiles) store(b.result(tile));
+    if (!p.cached) {
+      tiles.forEach((tile, i) => {
+        const block = b.result(tile);
+        if (adds[s * p.atOnce + i]) {
+          total.asked += sizes[block];
+          load(block);
+        }
+        store(block);
+      });
+    }
     total.hits += step.hits;
     step.total = {...total, moved: total.loaded + total.stored};
     if (keep === 'all') step.contents = list();

@@ -5,15 +5,17 @@ const LONGEST_TEXT = 4 << 20;
 
 /** An order as text: x is the column, y the row. */
 export const orderText = (p, order) =>
-  `t1 = ${p.atOnce} Order 0: [${order.map(t => `(${t.column}, ${t.row}, ${t.gemm})`).join(', ')}]`;
+  `t1 = ${p.atOnce}${p.parts > 1 ? `, parts = ${p.parts}` : ''} Order 0: [${order.map(t => `(${t.column}, ${t.row}, ${t.gemm}${hasPart(p, t) ? `, ${t.part}` : ''})`).join(', ')}]`;
 
-/** Reads all orders of a text: [{atOnce, order, line}], at least one. The form is that of dev.warpwright.perf.order.OrderText. */
+const hasPart = (p, t) => p.parts > 1 && t.gemm === 1;
+
+/** Reads all orders of a text: [{atOnce, parts, order, line}], at least one. The form is that of dev.warpwright.perf.order.OrderText. */
 export function parseOrderTexts(text) {
   const patterns = {
     space: /(?:\s|(?<=^|\n)#[^\n]*)*/y,
     field: /([A-Za-z_]\w{0,39})\s*=\s*(\d{1,9})\s*,?/y,
     head: /Order(?:\s+\d{1,6})?\s*:\s*\[\s*/y,
-    item: /\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*(?:,\s*([01])\s*)?\)\s*(,\s*)?/y,
+    item: /\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*(?:,\s*([01])\s*(?:,\s*(\d{1,7})\s*)?)?\)\s*(,\s*)?/y,
   };
   let at = 0;
   const next = pattern => {
@@ -30,8 +32,10 @@ export function parseOrderTexts(text) {
     next(patterns.space);
     if (at === text.length && orders.length) return orders;
     const begins = line();
+    let parts = 1;
     for (let found = next(patterns.field); found; found = next(patterns.field)) {
       if (found[1] === 't' || found[1] === 't1') atOnce = Number(found[2]);
+      else if (found[1] === 'parts') parts = Number(found[2]);
       next(patterns.space);
     }
     if (!next(patterns.head)) {
@@ -44,17 +48,17 @@ export function parseOrderTexts(text) {
       if (!found) break;
       if (pairs !== null && pairs !== (found[3] === undefined)) throw wrong(`tile ${order.length}: all are (x, y), or all are (x, y, gemmId)`);
       pairs = found[3] === undefined;
-      order.push({gemm: Number(found[3] ?? 0), row: Number(found[2]), column: Number(found[1])});
-      more = found[4] !== undefined;
+      order.push({gemm: Number(found[3] ?? 0), row: Number(found[2]), column: Number(found[1]), part: Number(found[4] ?? 0)});
+      more = found[5] !== undefined;
       if (order.length > MOST_TILES) throw new UserError(`an order of more than ${MOST_TILES} tiles`);
     }
-    if (text[at] !== ']') throw wrong(`tile ${order.length}: expected (x, y, gemmId) with gemmId 0 or 1, (x, y), or ]`);
+    if (text[at] !== ']') throw wrong(`tile ${order.length}: expected (x, y, gemmId) or (x, y, gemmId, part) with gemmId 0 or 1, (x, y), or ]`);
     at++;
-    orders.push({atOnce, order, line: begins});
+    orders.push({atOnce, parts, order, line: begins});
   }
 }
 
-const tilesOf = order => order.map(t => [t.row, t.column, t.gemm]);
+const listed = (p, order) => order.map(t => [t.row, t.column, t.gemm, ...(hasPart(p, t) ? [t.part] : [])]);
 
 /** Boards as data that fits into a link or a file: one, or two that stand side by side. Each is {problem, order, shown}. */
 export function pack(boards) {
@@ -62,7 +66,7 @@ export function pack(boards) {
   return {
     v: 2, rows: p.rows, columns: p.columns, depth: p.depth, chained: p.chained, cached: p.cached, sizes: p.sizes, unit: p.unit,
     capacity: p.capacity, atOnce: p.atOnce, shape: p.shape ?? null,
-    boards: boards.map(b => ({policy: b.problem.policy, step: b.shown, order: tilesOf(b.order)})),
+    boards: boards.map(b => ({policy: b.problem.policy, parts: b.problem.parts, step: b.shown, order: listed(b.problem, b.order)})),
   };
 }
 
@@ -72,9 +76,9 @@ export function unpack(data) {
   const packed = !known ? null : data.v === 1 ? [{policy: data.policy, step: null, order: data.order}] : data.boards;
   if (!Array.isArray(packed) || packed.length < 1 || packed.length > 2) throw new UserError('this is no board of Warpwright');
   return packed.map(board => {
-    const {policy, step, order: tiles} = board ?? {};
+    const {policy, step, parts = 1, order: tiles} = board ?? {};
     if (!Array.isArray(tiles)) throw new UserError('this is no board of Warpwright');
-    const common = {cached: data.cached === true, atOnce: data.atOnce, policy};
+    const common = {cached: data.cached === true, atOnce: data.atOnce, policy, parts};
     const sizes = {};
     for (const key of 'abcde') sizes[key] = data.sizes?.[key];
     const problem = data.shape && typeof data.shape === 'object'
@@ -85,9 +89,9 @@ export function unpack(data) {
     if (tiles.length > MOST_TILES) throw new UserError(`an order of more than ${MOST_TILES} tiles`);
     const order = tiles.map(tile => {
       if (!Array.isArray(tile) || tile.length < 2 || !tile.every(Number.isInteger)) {
-        throw new UserError('an order lists its tiles as [row, column, gemm]');
+        throw new UserError('an order lists its tiles as [row, column, gemm, part]');
       }
-      return {row: tile[0], column: tile[1], gemm: tile[2] === 1 ? 1 : 0};
+      return {row: tile[0], column: tile[1], gemm: tile[2] === 1 ? 1 : 0, part: tile[3] ?? 0};
     });
     const most = Math.ceil(order.length / problem.atOnce);
     return {problem, order: checkOrder(problem, order), shown: Number.isInteger(step) && step >= 0 && step <= most ? step : most};
@@ -101,8 +105,8 @@ export function unpack(data) {
 export function parseFile(text, problem) {
   if (text.length > LONGEST_TEXT) throw new UserError('the file is too large, at most 4 MB');
   if (!/^\s*[[{]/.test(text) && text.trim()) {
-    return parseOrderTexts(text).map(({atOnce, order, line}) => {
-      const changed = checked({...problem, atOnce});
+    return parseOrderTexts(text).map(({atOnce, parts, order, line}) => {
+      const changed = checked({...problem, atOnce, parts});
       return [{problem: changed, order: checkOrder(changed, order), shown: Math.ceil(order.length / atOnce), line}];
     });
   }
@@ -165,7 +169,7 @@ export function csv(p, run) {
   const {name} = blocks(p);
   const list = some => `"${some.map(name).join(' ')}"`;
   const lines = run.steps.map((s, i) => {
-    const where = s.tiles.map(t => `${t.gemm}:${t.row}:${t.column}`).join(' ');
+    const where = s.tiles.map(t => `${t.gemm}:${t.row}:${t.column}${hasPart(p, t) ? `:${t.part}` : ''}`).join(' ');
     return `${i},${where},${list(s.loaded)},${s.hits},${list(s.evicted)},${list(s.stored)},${list(s.contents)}`;
   });
   return `step,tiles,loaded,hits,evicted,stored,contents\n${lines.join('\n')}\n`;

@@ -1,39 +1,56 @@
 // Ready-made orders, those of dev.warpwright.perf.order.TileOrders.
-import {UserError} from './model.js';
+import {partBegin, Progress, UserError} from './model.js';
 
 export const READY_MADE = ['row', 'column', 'serpentine', 'grouped:2', 'grouped:4', 'grouped:8', 'morton', 'hilbert',
   'nested:2', 'nested:4'];
 
-/** Orders of two GEMMs that take turns: rows of the first and then of the second, or both in one stream. */
-export const CHAINED = ['rows:1', 'rows:2', 'rows:4', 'rows:8', 'halves', 'mixed:1', 'mixed:2', 'mixed:4', 'mixed:8'];
+/** Orders of two GEMMs that take turns: rows of the first and then of the second, both in one stream, or part after part of the second's K. */
+export const CHAINED = ['rows:1', 'rows:2', 'rows:4', 'rows:8', 'halves', 'mixed:1', 'mixed:2', 'mixed:4', 'mixed:8',
+  'partial:2', 'partial:4', 'partial:8', 'partial:4:4', 'partial:8:8'];
 
 export const NAMES = {row: 'row by row', column: 'column by column', serpentine: 'serpentine', morton: 'Morton', hilbert: 'Hilbert',
   'rows:1': 'a row of C, its row of E', 'rows:2': '2 rows of C, their rows of E', 'rows:4': '4 rows of C, their rows of E', 'rows:8': '8 rows of C, their rows of E',
-  halves: 'half a row of C, half a row of E', 'mixed:1': 'interleaved, 1 row high', 'mixed:2': 'interleaved, 2 rows high', 'mixed:4': 'interleaved, 4 rows high', 'mixed:8': 'interleaved, 8 rows high'};
+  halves: 'half a row of C, half a row of E', 'mixed:1': 'interleaved, 1 row high', 'mixed:2': 'interleaved, 2 rows high', 'mixed:4': 'interleaved, 4 rows high', 'mixed:8': 'interleaved, 8 rows high',
+  'partial:2': 'partial sums, K in 2 parts', 'partial:4': 'partial sums, K in 4 parts', 'partial:8': 'partial sums, K in 8 parts',
+  'partial:4:4': 'partial sums, K in 4 parts, 4 rows', 'partial:8:8': 'partial sums, K in 8 parts, 8 rows'};
 
 export const nameOf = order => NAMES[order] ?? order;
 
 /** The orders that a problem can be filled with. */
 export const readyMadeFor = p => (p.chained > 0 ? [...CHAINED, ...READY_MADE] : READY_MADE);
 
-export function readyMade(p, name) {
+/** The problem of which a name is an order: in as many parts as it says, at most as many as there are blocks along K. */
+export function problemOf(p, name) {
+  const [word, parameter] = name.split(':');
+  return {...p, parts: word === 'partial' && p.chained > 0 ? Math.min(Number(parameter), p.columns) : 1};
+}
+
+/** An order of the problem of its name. */
+export function readyMade(problem, name) {
+  const p = problemOf(problem, name);
   if (CHAINED.includes(name)) return settled(p, chained(p, name));
-  const of = (gemm, columns) => tiles(name, p.rows, columns).map(([row, column]) => ({gemm, row, column}));
+  const of = (gemm, columns) => tiles(name, p.rows, columns).map(([row, column]) => ({gemm, row, column, part: 0}));
   return p.chained > 0 ? settled(p, [...of(0, p.columns), ...of(1, p.chained)]) : of(0, p.columns);
 }
 
 function chained(p, name) {
-  const [word, parameter] = name.split(':');
-  const height = Number(parameter ?? 1);
+  const [word, ...parameters] = name.split(':');
+  const height = Number(parameters[word === 'partial' ? 1 : 0] ?? 1);
   const bands = [];
   for (let top = 0; top < p.rows; top += height) {
     const rows = Array.from({length: Math.min(height, p.rows - top)}, (_, i) => top + i);
-    const across = (gemm, from, to) => Array.from({length: to - from}, (_, c) => rows.map(row => ({gemm, row, column: from + c}))).flat();
+    const across = (gemm, from, to, part = 0) => Array.from({length: to - from}, (_, c) => rows.map(row => ({gemm, row, column: from + c, part}))).flat();
     bands.push({all: gemm => across(gemm, 0, gemm ? p.chained : p.columns), part: across});
   }
   const out = [];
   if (word === 'rows') {
     for (const band of bands) out.push(...band.all(0), ...band.all(1));
+    return out;
+  }
+  if (word === 'partial') {
+    for (const band of bands) {
+      for (let part = 0; part < p.parts; part++) out.push(...band.part(0, partBegin(p, part), partBegin(p, part + 1)), ...band.part(1, 0, p.chained, part));
+    }
     return out;
   }
   if (word === 'halves') {
@@ -59,26 +76,25 @@ function chained(p, name) {
 /** Where several tiles run at a time, those of the second GEMM that would wait in their own step come later. */
 export function settled(p, order) {
   if (p.atOnce === 1) return order;
-  const done = new Array(p.rows).fill(0);
+  const progress = new Progress(p);
   const out = [];
   let waiting = [];
   let at = 0;
   while (out.length < order.length) {
     const step = [];
     const still = [];
-    for (const tile of waiting) {
-      if (step.length < p.atOnce && done[tile.row] === p.columns) step.push(tile);
-      else still.push(tile);
-    }
-    for (; at < order.length && step.length < p.atOnce; at++) {
-      const tile = order[at];
-      if (tile.gemm === 0 || done[tile.row] === p.columns) step.push(tile);
-      else still.push(tile);
-    }
+    const take = tile => {
+      if (step.length < p.atOnce && progress.missing(tile) === null) {
+        progress.take(tile);
+        step.push(tile);
+      } else still.push(tile);
+    };
+    waiting.forEach(take);
+    while (at < order.length && step.length < p.atOnce) take(order[at++]);
     // Nothing else is left: such an order is refused where it is used.
     while (step.length < p.atOnce && still.length) step.push(still.shift());
     waiting = still;
-    for (const tile of step) if (tile.gemm === 0) done[tile.row]++;
+    progress.end(step);
     out.push(...step);
   }
   return out;

@@ -1,8 +1,8 @@
 // Ready-made orders beside each other: what each loads, how often it reads each operand, and which one wins with which cache.
 import {lineChart, keys} from './charts.js';
-import {blocks, bounds} from './model.js';
+import {blocks, bounds, tilesOf} from './model.js';
 import {simulate} from './cache.js';
-import {CHAINED, nameOf, readyMade, readyMadeFor} from './orders.js';
+import {CHAINED, nameOf, problemOf, readyMade, readyMadeFor} from './orders.js';
 import {bytesLike, count, download, el, finished, latestOnly, replace, standalone} from './dom.js';
 import {table as csvOf} from './state.js';
 
@@ -23,6 +23,13 @@ function covers(p, order) {
   return [middle(rows), middle(columns)];
 }
 
+/** The least of two searches: proven if the better one's loads are, and the other cannot go below. */
+const together = (a, b) => {
+  const loads = Math.min(a.loads, b.loads);
+  const lowerBound = Math.min(a.lowerBound, b.lowerBound);
+  return {loads, lowerBound, proven: loads === lowerBound};
+};
+
 /** @param board gives the board that is filled; @param device its name, if the board is one's */
 export function rankCard(board, device) {
   const why = el('p', {});
@@ -41,10 +48,10 @@ export function rankCard(board, device) {
     const chained = p.chained > 0;
     const ranked = [...rows].sort((a, b) => a.loaded - b.loaded);
     replace(table, el('table', {class: 'rank'},
-      el('thead', {}, el('tr', {}, el('th', {}, 'order'), ['loaded', 'of the least', ...(chained ? ['C', 'D'] : []), 'A read', 'B read', ...(p.atOnce > 1 ? ['rows × columns at a time'] : [])].map(t => el('th', {class: 'n'}, t)))),
+      el('thead', {}, el('tr', {}, el('th', {}, 'order'), ['loaded', 'of the least', ...(chained ? ['C', 'D', 'E', 'stored'] : []), 'A read', 'B read', ...(p.atOnce > 1 ? ['rows × columns at a time'] : [])].map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, ranked.map(r => el('tr', {},
         el('td', {}, el('button', {type: 'button', class: 'link', title: 'Fill the board with it', onclick: () => board().fillWith(r.name)}, nameOf(r.name))),
-        [size(r.loaded), `${(r.loaded / least).toFixed(2)}×`, ...(chained ? [size(r.per[2]), size(r.per[3])] : []), `${(r.per[0] / all.total(0)).toFixed(2)}×`, `${(r.per[1] / all.total(1)).toFixed(2)}×`,
+        [size(r.loaded), `${(r.loaded / least).toFixed(2)}×`, ...(chained ? [size(r.per[2]), size(r.per[3]), size(r.per[4]), size(r.stored)] : []), `${(r.per[0] / all.total(0)).toFixed(2)}×`, `${(r.per[1] / all.total(1)).toFixed(2)}×`,
           ...(p.atOnce > 1 ? [r.covers.join(' × ')] : [])].map(text => el('td', {class: 'n'}, text)))))));
     const row = rows.find(r => r.name === 'row');
     const best = ranked[0];
@@ -54,7 +61,7 @@ export function rankCard(board, device) {
       why.textContent = `${name[0].toUpperCase()}${name.slice(1)} loads least of these: ${size(best.loaded)}, ${(best.loaded / least).toFixed(2)}× what every order has to load.`;
       if (chained) {
         const of = (r, m) => `${(r.per[m] / all.total(m)).toFixed(1)}×`;
-        const tells = r => `${nameOf(r.name)} reads A ${of(r, 0)}, B ${of(r, 1)} and D ${of(r, 3)}, and C ${r.per[2] ? `${of(r, 2)} from memory` : 'out of the cache'}: ${size(r.loaded)}`;
+        const tells = r => `${nameOf(r.name)} reads A ${of(r, 0)}, B ${of(r, 1)} and D ${of(r, 3)}, and C ${r.per[2] ? `${of(r, 2)} from memory` : 'out of the cache'}${r.per[4] ? `, partial sums ${of(r, 4)} from memory` : ''}: ${size(r.loaded)}`;
         const beside = rows.find(r => r.name === (CHAINED.includes(best.name) ? 'row' : 'rows:4')) ?? row;
         why.textContent += ` ${[best, ...(beside && beside !== best ? [beside] : [])].map(tells).map(text => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ')}.`;
       }
@@ -72,8 +79,8 @@ export function rankCard(board, device) {
       if (!current()) return;
       try {
         const order = readyMade(p, name);
-        const run = simulate(p, order);
-        rows.push({name, loaded: run.loaded, per: run.perMatrix, covers: covers(p, order)});
+        const run = simulate(problemOf(p, name), order);
+        rows.push({name, loaded: run.loaded, stored: run.stored, per: run.perMatrix, covers: covers(p, order)});
       } catch {
         // This one does not suit so many tiles at a time, or so small a cache.
       }
@@ -84,7 +91,7 @@ export function rankCard(board, device) {
 
   /** Loads of every order over the capacity, and the proven least where the server can prove it. */
   const sweep = latestOnly(async current => {
-    const p = board().problem;
+    const p = {...board().problem, parts: 1};
     replace(winners, el('p', {class: 'quiet'}, 'Playing every order with every cache…'));
     const all = blocks(p);
     const whole = [0, 1, 3].reduce((sum, m) => sum + all.total(m), 0) + (p.cached || p.chained ? all.total(2) + all.total(4) : 0);
@@ -110,7 +117,7 @@ export function rankCard(board, device) {
       for (const name of names) {
         if (!current()) return;
         try {
-          lines.get(name).push([capacity, simulate({...p, capacity}, orders.get(name)).loaded]);
+          lines.get(name).push([capacity, simulate({...problemOf(p, name), capacity}, orders.get(name)).loaded]);
         } catch {
           // This order needs more at a time.
         }
@@ -140,22 +147,30 @@ export function rankCard(board, device) {
     draw(null);
     replace(save, el('button', {type: 'button', onclick: () => download('orders.csv', csvOf([['capacity', ...names], ...capacities.map(c => [c, ...names.map(name => lines.get(name).find(point => point[0] === c)?.[1])])]), 'text/csv')}, 'Loads as CSV'),
       el('button', {type: 'button', onclick: () => download('orders.svg', standalone(winners.querySelector('svg')), 'image/svg+xml')}, 'Chart as SVG'));
-    if (p.unit === 'B' || p.atOnce > 1 || p.rows * (p.columns + p.chained) > 42) return;
-    const optima = await finished('optima', {grid: `${p.rows}x${p.columns}`, policy: p.policy, depth: p.depth, chained: p.chained, results: p.cached ? 'cached' : 'past',
-      capacities: capacities.join(' ')}, {wanted: current});
-    if (optima && current()) draw(optima.optima);
+    if (p.unit === 'B' || p.atOnce > 1 || tilesOf(p) > 42) return;
+    // The least in as many parts as any of the orders has: no more can be said of "all orders" than of these.
+    let least = null;
+    for (const parts of new Set(names.map(name => problemOf(p, name).parts))) {
+      const found = await finished('optima', {grid: `${p.rows}x${p.columns}`, policy: p.policy, depth: p.depth, chained: p.chained, parts, results: p.cached ? 'cached' : 'past',
+        capacities: capacities.join(' ')}, {wanted: current});
+      if (!found || !current()) return;
+      least = found.optima.map((optimum, i) => (least ? together(least[i], optimum) : optimum));
+    }
+    draw(least);
   });
 
   return {
     element,
     /** Another problem is on the board, or the name of its device is known. */
     load: p => {
-      const key = JSON.stringify([p, device()]);
+      // Each order has parts of its own.
+      const whole = {...p, parts: 1};
+      const key = JSON.stringify([whole, device()]);
       if (key === shown) return;
       shown = key;
       replace(winners);
       replace(save);
-      load(p);
+      load(whole);
     },
   };
 }

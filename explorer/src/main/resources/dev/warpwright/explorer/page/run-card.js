@@ -25,6 +25,7 @@ export function runCard(board) {
     const {problem, order} = board();
     if (!problem.shape) throw new Error('a measurement needs a shape: choose Shape, not Blocks');
     if (order.length < items(problem)) throw new Error('the order is not complete: every tile has to be in it');
+    if (problem.parts > 1) throw new Error('partial sums are counted only: kernels compute whole tiles of E');
     return {problem, order};
   };
   start.onclick = () => attempt(async () => {

@@ -17,7 +17,7 @@ export function searchCard(board) {
     cancel.disabled = false;
     try {
       const result = await finished('search', {grid: `${p.rows}x${p.columns}`, capacity: p.capacity, policy: p.policy, depth: p.depth,
-        chained: p.chained, results: p.cached ? 'cached' : 'past', at: p.atOnce, seconds: time},
+        chained: p.chained, parts: p.parts, results: p.cached ? 'cached' : 'past', at: p.atOnce, seconds: time},
       {started: number => (id = number), told: progress => { status.textContent = `${count(progress.states)} states; between ${progress.lowerBound} and ${progress.loads} loads…`; }});
       show(target, p, result);
     } catch (e) {
@@ -30,7 +30,7 @@ export function searchCard(board) {
   });
   cancel.onclick = () => attempt(() => post('cancel', {id}));
   const show = (target, p, result) => {
-    const order = result.path.map(([row, column, gemm]) => ({row, column, gemm: gemm ?? 0}));
+    const order = result.path.map(([row, column, gemm, part]) => ({row, column, gemm: gemm ?? 0, part: part ?? 0}));
     // What was found belongs to the problem that was asked about, capacity and policy too.
     const stillThere = JSON.stringify(target.problem) === JSON.stringify(p);
     status.textContent = (result.proven

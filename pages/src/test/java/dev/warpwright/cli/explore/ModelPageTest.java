@@ -2,6 +2,7 @@ package dev.warpwright.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.order.CachePolicy;
 import dev.warpwright.perf.order.OrderBounds;
@@ -38,16 +39,18 @@ final class ModelPageTest extends PageTest {
                   1 + random.nextInt(3),
                   1 + random.nextInt(3),
                   1 + random.nextInt(3));
-      var problem =
+      var whole =
           new TileProblem(
               1 + random.nextInt(6),
               1 + random.nextInt(6),
               1 + random.nextInt(3),
-              random.nextInt(3) == 0 ? 1 + random.nextInt(3) : 0,
+              random.nextInt(2) == 0 ? 1 + random.nextInt(3) : 0,
               random.nextBoolean(),
               sizes,
               30 + random.nextInt(20),
               1 + random.nextInt(2));
+      TileProblem problem =
+          whole.inParts(whole.chained() == 0 ? 1 : 1 + random.nextInt(whole.columns()));
       CachePolicy policy = CachePolicy.values()[random.nextInt(3)];
       List<WorkItem> order = new ArrayList<>();
       List<WorkItem> second = new ArrayList<>();
@@ -58,7 +61,14 @@ final class ModelPageTest extends PageTest {
       if (order.size() % problem.atOnce() == 0) {
         order.addAll(second);
       }
-      OrderSimulation java = OrderSimulation.run(problem, order, policy, true);
+      List<WorkItem> played = TileOrders.settled(problem, order);
+      try {
+        problem.check(played, false);
+      } catch (UserError wrong) {
+        // Two parts of a tile are left for one step.
+        continue;
+      }
+      OrderSimulation java = OrderSimulation.run(problem, played, policy, true);
       List<List<Integer>> wanted = new ArrayList<>();
       wanted.add(
           numbers(
@@ -76,7 +86,7 @@ final class ModelPageTest extends PageTest {
                 wanted.add(step.evicted());
                 wanted.add(step.contents());
               });
-      cases.add(List.of(forThePage(problem, policy), forThePage(order)));
+      cases.add(List.of(forThePage(problem, policy), forThePage(played)));
       wantedOfAll.add(wanted);
     }
     Object found =
@@ -93,6 +103,7 @@ final class ModelPageTest extends PageTest {
             }
             """,
             cases);
+    assertThat(cases).hasSizeGreaterThan(100);
     for (int i = 0; i < cases.size(); i++) {
       assertThat(((List<?>) found).get(i)).as("%s", cases.get(i)).isEqualTo(wantedOfAll.get(i));
     }
@@ -108,6 +119,7 @@ final class ModelPageTest extends PageTest {
     problem.put("columns", p.columns());
     problem.put("depth", p.depth());
     problem.put("chained", p.chained());
+    problem.put("parts", p.parts());
     problem.put("cached", p.cachedResults());
     problem.put("capacity", (int) p.capacity());
     problem.put("atOnce", p.atOnce());
@@ -125,7 +137,7 @@ final class ModelPageTest extends PageTest {
 
   private static List<Map<String, Integer>> forThePage(List<WorkItem> order) {
     return order.stream()
-        .map(t -> Map.of("gemm", t.gemm(), "row", t.row(), "column", t.column()))
+        .map(t -> Map.of("gemm", t.gemm(), "row", t.row(), "column", t.column(), "part", t.part()))
         .toList();
   }
 
@@ -151,15 +163,16 @@ final class ModelPageTest extends PageTest {
   @Test
   void readyMadeChainsAreThoseOfJava() {
     for (int[] s : new int[][] {{3, 2, 2, 1}, {5, 4, 3, 1}, {6, 4, 4, 2}, {8, 6, 3, 6}}) {
-      var problem = new TileProblem(s[0], s[1], 1, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
-      for (String name : TileOrders.names(problem)) {
+      var whole = new TileProblem(s[0], s[1], 1, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
+      for (String name : TileOrders.names(whole)) {
+        TileProblem problem = TileOrders.problem(whole, name);
         Object tiles =
             page.evaluate(
                 """
                 async ([problem, name]) => (await import('/orders.js')).readyMade(problem, name)
-                  .map(({gemm, row, column}) => ({gemm, row, column}))
+                  .map(({gemm, row, column, part}) => ({gemm, row, column, part}))
                 """,
-                List.of(forThePage(problem, CachePolicy.LRU), name));
+                List.of(forThePage(whole, CachePolicy.LRU), name));
         assertThat(tiles)
             .as("%s %s", problem, name)
             .isEqualTo(forThePage(TileOrders.of(problem, name)));
