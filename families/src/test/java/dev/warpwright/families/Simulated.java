@@ -92,8 +92,10 @@ public final class Simulated {
     for (int t = 0; t < gemm.table().size(); t++) {
       arguments.get("order").setIntegerElement(t, gemm.table().get(t));
     }
-    if (has(kernel, "counters")) {
-      arguments.get("counters").fill(0);
+    for (String counters : List.of("counters", "partCounters")) {
+      if (has(kernel, counters)) {
+        arguments.get(counters).fill(0);
+      }
     }
     chooseGroups(arguments, kernel.buffers());
     return arguments;

@@ -10,11 +10,13 @@ import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
@@ -38,6 +40,9 @@ class FusedGridMutationTest {
   static final Sharing SHARING = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3);
   static final Sharing BY_TILES = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3);
 
+  private static final Kernel IN_PARTS =
+      mmaSync(new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3, 2));
+
   private static final List<Kernel> KERNELS =
       List.of(
           mmaSync(SHARING),
@@ -45,7 +50,9 @@ class FusedGridMutationTest {
           mmaSync(new Sharing(WorkOrder.SEQUENCE, WaitPolicy.rows(2), 3), 140),
           warpgroups(SHARING),
           warpgroups(BY_TILES),
-          threads());
+          threads(),
+          IN_PARTS,
+          mmaSync(new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3, 2)));
 
   static Kernel mmaSync(Sharing sharing) {
     return mmaSync(sharing, 70);
@@ -112,6 +119,7 @@ class FusedGridMutationTest {
                   return e instanceof Expr.Call call
                           && call.op() == HopperIntrinsics.LOAD_ACQUIRE
                           && call.args().getFirst() instanceof Expr.AddressOf address
+                          && address.buffer().name().equals("counters")
                       ? new Expr.Call(
                           call.op(),
                           List.of(new Expr.AddressOf(address.buffer(), List.of(Exprs.i32(2)))),
@@ -129,6 +137,43 @@ class FusedGridMutationTest {
           .isNotEmpty()
           .isSubsetOf(Finding.Kind.RACE, Finding.Kind.UNINITIALISED, Finding.Kind.PROXY);
     }
+  }
+
+  /** Whoever adds up the parts of a tile takes sums for those of the others that are not there. */
+  @Test
+  void addingUpPartsUnwaitedIsARace() {
+    Kernel wrong =
+        with(
+            IN_PARTS,
+            new Rewriter() {
+              @Override
+              public Stmt stmt(Stmt s) {
+                return s instanceof Stmt.While(Expr condition, Stmt _) && awaitsParts(condition)
+                    ? Stmt.Seq.EMPTY
+                    : super.stmt(s);
+              }
+            });
+    assertThat(wrong.body()).isNotEqualTo(IN_PARTS.body());
+    Set<Finding.Kind> kinds = new HashSet<>();
+    for (GridOptions options : CheckOptions.of(SEED).withSchedules(6).orders()) {
+      new GridInterpreter(wrong, options)
+          .check(arguments(IN_PARTS))
+          .forEach(finding -> kinds.add(finding.kind()));
+    }
+    assertThat(kinds)
+        .isNotEmpty()
+        .isSubsetOf(Finding.Kind.RACE, Finding.Kind.UNINITIALISED, Finding.Kind.PROXY);
+  }
+
+  private static boolean awaitsParts(Expr condition) {
+    boolean[] found = {false};
+    Walk.expressions(
+        condition,
+        e ->
+            found[0] |=
+                e instanceof Expr.AddressOf address
+                    && address.buffer().name().equals("partCounters"));
+    return found[0];
   }
 
   private static Kernel with(Kernel kernel, Rewriter rewriter) {

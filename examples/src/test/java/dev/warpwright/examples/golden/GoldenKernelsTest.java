@@ -115,6 +115,16 @@ final class GoldenKernelsTest {
                     new PersistentFusedGemms.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3),
                     GpuTarget.SM_80)
                 .tiles()));
+    all.add(
+        new Gpu(
+            "merged-ffn-f16-parts-sm80",
+            GpuTarget.SM_80,
+            PersistentFusedGemms.schedule(
+                    new FfnWorkload(128, 64, 128, 72, DType.F16),
+                    small,
+                    new PersistentFusedGemms.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3, 2),
+                    GpuTarget.SM_80)
+                .tiles()));
     // Large tiles: both products in the registers of one.
     all.add(
         new Gpu(

@@ -16,6 +16,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.simt.SimtLowering;
@@ -43,11 +44,30 @@ public final class PersistentFusedGemms {
    * @param order of the work
    * @param waits for which part of the first product a tile of the second one waits
    * @param blocks that share it
+   * @param parts of the second product's K, whose sums are added up; 1 for whole tiles
    */
-  public record Sharing(WorkOrder order, WaitPolicy waits, int blocks) {
+  public record Sharing(WorkOrder order, WaitPolicy waits, int blocks, int parts) {
     public Sharing {
       if (blocks < 1) {
         throw new UserError(blocks + " blocks share the work; 1 at least");
+      }
+      if (parts < 1 || parts > WorkDivision.MAX_PARTS) {
+        throw new UserError(parts + " parts of K; 1 to " + WorkDivision.MAX_PARTS);
+      }
+    }
+
+    /** Of whole tiles. */
+    public Sharing(WorkOrder order, WaitPolicy waits, int blocks) {
+      this(order, waits, blocks, 1);
+    }
+
+    private void requireWholeTiles(String by) {
+      if (parts > 1) {
+        throw new UserError(
+            "K in "
+                + parts
+                + " parts: partial sums are added up by blocks without roles, by mma.sync, not "
+                + by);
       }
     }
   }
@@ -56,7 +76,8 @@ public final class PersistentFusedGemms {
    * Products by {@code mma.sync}.
    *
    * @param config of both products: a block a tile, not swapped
-   * @throws UserError if the configuration does not fit one of the products or the target
+   * @throws UserError if the configuration does not fit one of the products or the target, or there
+   *     are more parts than columns of tiles
    */
   public static ScheduledGemm schedule(
       FfnWorkload workload, AmpereConfig config, Sharing sharing, GpuTarget target) {
@@ -94,8 +115,11 @@ public final class PersistentFusedGemms {
     Attrs product = AmpereGemm.product(like, config, target);
     first.tensorize(s, product);
     second.tensorize(s, product);
-    s.persistent(
-        s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
+    LoopRef both = s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits());
+    if (sharing.parts() > 1) {
+      s.annotate(both, FusedOrder.DIVISION, new WorkDivision.Parts(sharing.parts()).text());
+    }
+    s.persistent(both, sharing.blocks());
     return scheduled(func, s, Lowering.lower(s.func(), target));
   }
 
@@ -106,6 +130,7 @@ public final class PersistentFusedGemms {
    * @throws UserError if the configuration does not fit one of the products or the hardware
    */
   public static ScheduledGemm schedule(FfnWorkload workload, HopperConfig config, Sharing sharing) {
+    sharing.requireWholeTiles("by wgmma");
     for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
       String problem = HopperLimits.problem(product, config);
       if (problem != null) {
@@ -149,6 +174,7 @@ public final class PersistentFusedGemms {
    */
   public static ScheduledGemm schedule(
       FfnWorkload workload, SimtConfig config, Sharing sharing, GpuTarget target) {
+    sharing.requireWholeTiles("by threads");
     for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
       String problem = SimtLimits.problem(product, config, target);
       if (problem != null) {

@@ -59,6 +59,30 @@ class PersistentFusedGemmsTest {
         set(new FfnWorkload(130, 35, 70, 67, DType.BF16), WorkOrder.ROWS, WaitPolicy.TILE, 24));
   }
 
+  /** Parts of one column of tiles and of several, as many and not; more blocks than tiles. */
+  static Stream<ArgumentSet> partialSums() {
+    FfnWorkload four = new FfnWorkload(130, 40, 200, 136, DType.F16);
+    FfnWorkload five = new FfnWorkload(100, 35, 290, 67, DType.BF16);
+    return Stream.of(
+        set(four, new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3, 2)),
+        set(four, new Sharing(WorkOrder.ROWS, WaitPolicy.TILE, 24, 4)),
+        set(four, new Sharing(WorkOrder.SEQUENCE, WaitPolicy.GRID, 5, 3)),
+        set(four, new Sharing(WorkOrder.SEQUENCE, PAIRS, 4, 2)),
+        set(five, new Sharing(WorkOrder.ROWS, WaitPolicy.TILE, 1, 3)),
+        set(five, new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 7, 4)));
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void partialSums(FfnWorkload workload, Sharing sharing) {
+    ScheduledGemm gemm = PersistentFusedGemms.schedule(workload, MMA, sharing, GpuTarget.SM_80);
+    int rows = Math.ceilDiv((int) workload.m(), 64);
+    int columns = Math.ceilDiv((int) workload.n(), 64);
+    assertThat(gemm.table())
+        .hasSize(rows * (Math.ceilDiv((int) workload.hidden(), 64) + columns * sharing.parts()));
+    Simulated.assertComputes(gemm, "Y", 4e-3);
+  }
+
   /** A step more than stages, and a part of one; two tiles each way, with tails. */
   static Stream<ArgumentSet> threads() {
     return Stream.of(
@@ -68,7 +92,10 @@ class PersistentFusedGemmsTest {
   }
 
   private static ArgumentSet set(FfnWorkload w, WorkOrder order, WaitPolicy waits, int blocks) {
-    Sharing sharing = new Sharing(order, waits, blocks);
+    return set(w, new Sharing(order, waits, blocks));
+  }
+
+  private static ArgumentSet set(FfnWorkload w, Sharing sharing) {
     return org.junit.jupiter.params.provider.Arguments.argumentSet(w + " " + sharing, w, sharing);
   }
 
@@ -180,6 +207,20 @@ class PersistentFusedGemmsTest {
     assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, SIMT, rows, GpuTarget.SM_80))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("f16");
+    Sharing parts = new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3, 4);
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, MMA, parts, GpuTarget.SM_80))
+        .isInstanceOf(UserError.class)
+        .hasMessage("4 parts of 3 columns of tiles: 1 at least, and a column each");
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(single, SIMT, parts, GpuTarget.SM_80))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("not by threads");
+    HopperConfig pairs = HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1);
+    assertThatThrownBy(() -> PersistentFusedGemms.schedule(workload, pairs, parts))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("not by wgmma");
+    assertThatThrownBy(() -> new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3, 256))
+        .isInstanceOf(UserError.class)
+        .hasMessage("256 parts of K; 1 to 255");
     assertThatThrownBy(() -> new Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 0))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("0 blocks");

@@ -13,6 +13,10 @@ import java.util.stream.Collectors;
  * In which order blocks take the tiles of two grids that are one: like {@link BlockOrder}, it is
  * data. A tile of the second grid stands behind those of the first that it may wait for.
  *
+ * <p>Where the K of the second grid is in parts ({@code division} of the loop and the kernel), each
+ * part of a tile is an item of its own, which stands behind the columns of the first grid in that
+ * part. Its column counts on from part to part: part p of column n is column p · u + n of u.
+ *
  * <p>The text form is {@code rows}, {@code sequence/grouped:8/row} with the orders of both, or
  * {@code explicit:0,0,0;0,1,0;0,0,1} with row, column and grid of each tile.
  */
@@ -38,6 +42,9 @@ public sealed interface FusedOrder {
   /** Attribute of a kernel: rows of tiles of the second grid. */
   String SECOND_ROWS = "secondRows";
 
+  /** Attribute of a loop and its kernel: the {@link WorkDivision} of the second grid's K. */
+  String DIVISION = "division";
+
   /** Attribute of a kernel: columns of tiles of the second grid. */
   String SECOND_COLUMNS = "secondColumns";
 
@@ -49,13 +56,16 @@ public sealed interface FusedOrder {
    */
   record Sequence(BlockOrder first, BlockOrder second) implements FusedOrder {}
 
-  /** A row of tiles of the first grid, then the same row of the second. */
+  /**
+   * A row of tiles of the first grid, then the same row of the second; where K is in parts, part by
+   * part of the row.
+   */
   record Rows() implements FusedOrder {}
 
   /**
    * As listed, by entries of the {@link #table}: both grids may take turns as they like, as long as
    * a tile of the second comes behind all of the first that it waits for, and at least behind all
-   * of its row.
+   * of its row, or of its part of the row.
    *
    * @param entries as {@link #entry} makes them
    */
@@ -70,7 +80,7 @@ public sealed interface FusedOrder {
      *
      * @param gemm 0 for the first grid, 1 for the second
      * @param row of tiles
-     * @param column of tiles
+     * @param column of tiles; of the second grid, counted on from part to part
      */
     public static int entry(int gemm, int row, int column) {
       return (gemm == 0 ? 0 : Integer.MIN_VALUE) | row << 16 | column;
@@ -81,7 +91,7 @@ public sealed interface FusedOrder {
         throw new UserError("explicit order: both grids need as many rows of tiles");
       }
       Set<Integer> seen = new HashSet<>();
-      int[] done = new int[e.rows()];
+      int[][] done = new int[e.parts()][e.rows()];
       for (int entry : entries) {
         int row = entry >>> 16 & MAX_ROWS - 1;
         int column = entry & MAX_COLUMNS - 1;
@@ -90,14 +100,17 @@ public sealed interface FusedOrder {
         String tile =
             String.format(
                 Locale.ROOT, "explicit order: tile (%d, %d) of the %s grid ", row, column, what);
-        if (row >= e.rows() || column >= (first ? e.columns() : e.secondColumns())) {
+        if (row >= e.rows() || column >= (first ? e.columns() : e.secondColumns() * e.parts())) {
           throw new UserError(tile + "is outside");
         }
+        int part = first ? e.partOf(column) : column / e.secondColumns();
+        int needed = e.partBegin(part + 1) - e.partBegin(part);
+        String ofRow = e.parts() == 1 ? "" : "part " + part + " of ";
         if (!seen.add(entry)) {
           throw new UserError(tile + "comes twice");
         }
-        if (!first && done[row] < e.columns()) {
-          throw new UserError(tile + "comes before its row of the first one is done");
+        if (!first && done[part][row] < needed) {
+          throw new UserError(tile + "comes before " + ofRow + "its row of the first one is done");
         }
         int batch =
             switch (waits.part()) {
@@ -107,18 +120,19 @@ public sealed interface FusedOrder {
             };
         int bottom = Math.min(e.rows(), (row / batch + 1) * batch);
         for (int other = row / batch * batch; !first && other < bottom; other++) {
-          if (done[other] < e.columns()) {
+          if (done[part][other] < needed) {
             throw new UserError(
                 String.format(
                     Locale.ROOT,
-                    "%scomes before row %d of the first one is done, for which it waits, too"
+                    "%scomes before %srow %d of the first one is done, for which it waits, too"
                         + " (wait=%s)",
                     tile,
+                    ofRow,
                     other,
                     waits.text()));
           }
         }
-        done[row] += first ? 1 : 0;
+        done[part][row] += first ? 1 : 0;
       }
       if (entries.size() != e.count()) {
         throw new UserError(
@@ -135,13 +149,22 @@ public sealed interface FusedOrder {
    * @param columns of tiles of the first grid
    * @param secondRows of tiles of the second grid
    * @param secondColumns of tiles of the second grid
+   * @param parts of the K of the second grid, which is the columns of the first; 1 if it is whole
    */
-  record Extents(int rows, int columns, int secondRows, int secondColumns) {
+  record Extents(int rows, int columns, int secondRows, int secondColumns, int parts) {
     /** Checks that there are tiles and that an entry can name each. */
     public Extents {
+      if (parts < 1 || parts > columns) {
+        throw new UserError(
+            String.format(
+                Locale.ROOT,
+                "%d parts of %d columns of tiles: 1 at least, and a column each",
+                parts,
+                columns));
+      }
       if (Math.min(Math.min(rows, columns), Math.min(secondRows, secondColumns)) < 1
           || Math.max(rows, secondRows) >= MAX_ROWS
-          || Math.max(columns, secondColumns) >= MAX_COLUMNS) {
+          || Math.max(columns, (long) secondColumns * parts) >= MAX_COLUMNS) {
         throw new UserError(
             String.format(
                 Locale.ROOT,
@@ -156,6 +179,32 @@ public sealed interface FusedOrder {
     }
 
     /**
+     * With the K of the second grid in one part.
+     *
+     * @param rows of tiles of the first grid
+     * @param columns of tiles of the first grid
+     * @param secondRows of tiles of the second grid
+     * @param secondColumns of tiles of the second grid
+     */
+    public Extents(int rows, int columns, int secondRows, int secondColumns) {
+      this(rows, columns, secondRows, secondColumns, 1);
+    }
+
+    /**
+     * {@return the first column of the first grid in a part, of parts as even as they go}
+     *
+     * @param part 0 for the first; of the one behind the last, all columns
+     */
+    public int partBegin(int part) {
+      return (int) ((long) part * columns / parts);
+    }
+
+    /** The part that a column of the first grid is in. */
+    private int partOf(int column) {
+      return (int) (((column + 1L) * parts - 1) / columns);
+    }
+
+    /**
      * {@return the extents that a kernel's attributes say}
      *
      * @param attrs of which {@link FusedOrder#isIn} is true
@@ -165,7 +214,25 @@ public sealed interface FusedOrder {
           Math.toIntExact(attrs.getLong(ROWS, 0)),
           Math.toIntExact(attrs.getLong(COLUMNS, 0)),
           Math.toIntExact(attrs.getLong(SECOND_ROWS, 0)),
-          Math.toIntExact(attrs.getLong(SECOND_COLUMNS, 0)));
+          Math.toIntExact(attrs.getLong(SECOND_COLUMNS, 0)),
+          parts(attrs));
+    }
+
+    /**
+     * {@return into how many parts attributes of a loop or a kernel divide the K of the second
+     * grid}
+     *
+     * @param attrs with {@code division}, or without
+     * @throws UserError if they divide otherwise than into parts
+     */
+    public static int parts(Attrs attrs) {
+      String text = attrs.getString(DIVISION);
+      return switch (text == null ? new WorkDivision.Whole() : WorkDivision.parse(text)) {
+        case WorkDivision.Whole() -> 1;
+        case WorkDivision.Parts(int parts) -> parts;
+        case WorkDivision.Stream _ ->
+            throw new UserError("division=" + text + ": two grids in one are divided into parts");
+      };
     }
 
     /**
@@ -174,17 +241,20 @@ public sealed interface FusedOrder {
      * @param attrs of a kernel
      */
     public Attrs in(Attrs attrs) {
-      return attrs
-          .with(ROWS, rows)
-          .with(COLUMNS, columns)
-          .with(SECOND_ROWS, secondRows)
-          .with(SECOND_COLUMNS, secondColumns);
+      Attrs all =
+          attrs
+              .with(ROWS, rows)
+              .with(COLUMNS, columns)
+              .with(SECOND_ROWS, secondRows)
+              .with(SECOND_COLUMNS, secondColumns);
+      return parts == 1 ? all : all.with(DIVISION, new WorkDivision.Parts(parts).text());
     }
 
-    /** {@return tiles of both} */
+    /** {@return items of both: tiles of the first grid, and all parts of those of the second} */
     public int count() {
       return Math.addExact(
-          Math.multiplyExact(rows, columns), Math.multiplyExact(secondRows, secondColumns));
+          Math.multiplyExact(rows, columns),
+          Math.multiplyExact(Math.multiplyExact(secondRows, secondColumns), parts));
     }
   }
 
@@ -198,8 +268,8 @@ public sealed interface FusedOrder {
   }
 
   /**
-   * {@return one number for each tile: {@code m << 16 | n}, and the highest bit set for those of
-   * the second grid}
+   * {@return one number for each item: {@code m << 16 | n}, and the highest bit set for those of
+   * the second grid, whose columns count on from part to part}
    *
    * @param e of the grids
    * @param waits what tiles of the second grid wait for
@@ -210,9 +280,12 @@ public sealed interface FusedOrder {
     switch (this) {
       case Sequence(BlockOrder first, BlockOrder second) -> {
         first.tiles(e.rows(), e.columns()).forEach(tile -> table.add(entry(tile)));
-        second
-            .tiles(e.secondRows(), e.secondColumns())
-            .forEach(tile -> table.add(Integer.MIN_VALUE | entry(tile)));
+        for (int part = 0; part < e.parts(); part++) {
+          int offset = part * e.secondColumns();
+          second
+              .tiles(e.secondRows(), e.secondColumns())
+              .forEach(tile -> table.add(Explicit.entry(1, tile.m(), offset + tile.n())));
+        }
       }
       case Rows() -> {
         if (e.rows() != e.secondRows()) {
@@ -228,11 +301,13 @@ public sealed interface FusedOrder {
               "wait=" + waits.text() + " with order=rows: a tile would wait for rows behind it");
         }
         for (int m = 0; m < e.rows(); m++) {
-          for (int n = 0; n < e.columns(); n++) {
-            table.add(m << 16 | n);
-          }
-          for (int n = 0; n < e.secondColumns(); n++) {
-            table.add(Integer.MIN_VALUE | m << 16 | n);
+          for (int part = 0; part < e.parts(); part++) {
+            for (int n = e.partBegin(part); n < e.partBegin(part + 1); n++) {
+              table.add(Explicit.entry(0, m, n));
+            }
+            for (int n = 0; n < e.secondColumns(); n++) {
+              table.add(Explicit.entry(1, m, part * e.secondColumns() + n));
+            }
           }
         }
       }

@@ -73,6 +73,39 @@ class FusedOrderTest {
     }
   }
 
+  /** Columns of the second grid count on from part to part; a part waits for its own columns. */
+  @Test
+  void partsAreItemsOfTheirOwn() {
+    var parts = new FusedOrder.Extents(1, 3, 1, 2, 2);
+    int second = Integer.MIN_VALUE;
+    assertThat(parts.count()).isEqualTo(7);
+    assertThat(List.of(parts.partBegin(0), parts.partBegin(1), parts.partBegin(2)))
+        .containsExactly(0, 1, 3);
+    assertThat(FusedOrder.parse("rows").table(parts, WaitPolicy.ROW))
+        .containsExactly(0, second, second | 1, 1, 2, second | 2, second | 3);
+    assertThat(FusedOrder.parse("sequence/row/row").table(parts, WaitPolicy.GRID))
+        .containsExactly(0, 1, 2, second, second | 1, second | 2, second | 3);
+    String listed = "explicit:0,1,0;0,2,0;0,3,1;0,2,1;0,0,0;0,1,1;0,0,1";
+    assertThat(FusedOrder.parse(listed).table(parts, WaitPolicy.TILE)).hasSize(7);
+    assertThatThrownBy(
+            () -> FusedOrder.parse("explicit:0,0,0;0,1,0;0,2,1").table(parts, WaitPolicy.ROW))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("comes before part 1 of its row of the first one is done");
+    var rows = new FusedOrder.Extents(2, 2, 2, 1, 2);
+    assertThatThrownBy(
+            () -> FusedOrder.parse("explicit:0,0,0;0,0,1").table(rows, WaitPolicy.rows(2)))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("comes before part 0 of row 1 of the first one is done");
+    assertThat(FusedOrder.Extents.of(parts.in(Attrs.NONE))).isEqualTo(parts);
+    assertThatThrownBy(() -> new FusedOrder.Extents(1, 2, 1, 2, 3))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("3 parts of 2 columns");
+    assertThatThrownBy(
+            () -> FusedOrder.Extents.of(GRIDS.in(Attrs.NONE).with("division", "stream:1")))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("are divided into parts");
+  }
+
   /** A kernel's attribute is what a user wrote. */
   @Test
   void aWaitThatIsNoneIsTheUsers() {

@@ -91,6 +91,7 @@ final class CombinedSums {
             team.groups(),
             WarpgroupInstruction.THREADS,
             team.registers(),
+            PartialSums.COUNTERS,
             StagedStore::barrier);
     parts = all;
     registers.addAll(all.registers());

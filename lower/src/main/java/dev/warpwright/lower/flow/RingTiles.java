@@ -14,6 +14,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.FusedOrder;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
@@ -24,6 +25,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.OperandsAhead;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.grid.TicketLoops;
+import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.item.PartialSums;
 import dev.warpwright.lower.item.ResultTile;
 import dev.warpwright.lower.item.WorkItems;
@@ -372,6 +374,7 @@ final class RingTiles {
             1,
             code.threads(),
             GpuTarget.REGISTERS_PER_THREAD,
+            FusedOrder.isIn(func.attrs()) ? WorkTickets.PART_COUNTERS : PartialSums.COUNTERS,
             group -> Exprs.evaluate(Intrinsics.SYNC_THREADS));
     parts = all;
     WorkItems.Part part = new WorkItems.Part(combine.slot(), combine.part(), combine.parts());

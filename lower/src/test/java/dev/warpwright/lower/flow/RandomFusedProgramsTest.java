@@ -40,7 +40,7 @@ class RandomFusedProgramsTest {
       primfunc merged(X: $T[$M, $K], V: $T[$N, $K], H: $T[$M, $N], W: $T[$P, $N], Y: $T[$M, $P])
           [$ATTRS] {
         persistent x in $ALL [blocks = $BLOCKS, columns = $CN, order = "rows",
-            secondColumns = $CP, wait = "$WAIT", waits = "H"] {
+            secondColumns = $CP, wait = "$WAIT", waits = "H", division = "$DIVISION"] {
           if x % $BOTH < $CN {
             alloc sums: f32[$R, $C] fragment
             tile.fill sums[0 +: $R, 0 +: $C] = 0.0f32
@@ -96,9 +96,10 @@ class RandomFusedProgramsTest {
             : "instr = \"wgmma.m64n" + columns + "k16.f32." + type + "\"";
     String attrs = warps ? "threads = 128" : "consumers = " + consumers + ", producers = 1";
     boolean byTile = random.nextBoolean();
-    // What is waited for tile by tile is read by whole parts of tiles.
-    int step = !byTile ? 64 : random.nextBoolean() ? columns : 32;
     int first = Math.ceilDiv(n, columns);
+    int parts = warps ? 1 + random.nextInt(Math.min(first, 4)) : 1;
+    // What is waited for tile by tile, or divided, is read by whole parts of tiles.
+    int step = !byTile && parts == 1 ? 64 : random.nextBoolean() ? columns : 32;
     int second = Math.ceilDiv(p, columns);
     return FlowPrograms.parse(
         FlowPrograms.fill(
@@ -118,6 +119,7 @@ class RandomFusedProgramsTest {
                 Map.entry("CN", first),
                 Map.entry("CP", second),
                 Map.entry("S", step),
+                Map.entry("DIVISION", parts == 1 ? "whole" : "parts:" + parts),
                 Map.entry("WAIT", byTile ? "tile" : "row"),
                 Map.entry("STAGES", 2 + random.nextInt(3)),
                 Map.entry("BLOCKS", 1 + random.nextInt(4)))));
@@ -131,7 +133,7 @@ class RandomFusedProgramsTest {
         continue;
       }
       switch (buffer.name()) {
-        case "counters" -> arguments.get(buffer).fill(0);
+        case "counters", "partCounters" -> arguments.get(buffer).fill(0);
         case "order" -> {
           for (int i = 0; i < table.size(); i++) {
             arguments.get(buffer).setElement(i, table.get(i));

@@ -95,6 +95,10 @@ public final class FusedGemms {
       throw new LoweringException("blocks that share the work of two grids are in no clusters");
     }
     FusedProgram program = FusedProgram.of(func);
+    if (program.extents().parts() > 1 && !guarded) {
+      throw new LoweringException(
+          "parts of the second GEMM's K are added up by blocks without roles");
+    }
     WorkTickets tickets = WorkTickets.of(program, publishers);
     FusedGemms fused = new FusedGemms(tickets);
     return new PrimFunc(
@@ -110,23 +114,25 @@ public final class FusedGemms {
     Var ticket = Var.index("ticket");
     Var entry = Var.index("entry");
     WaitPolicy waits = program.waits();
-    if (waits != null) {
-      List<Expr> counter = List.of(tickets.ofTile(waits, tickets.column()));
-      Expr publishers = Exprs.constant(Type.U32, tickets.publishers());
-      Stmt computed = first;
-      first = Stmts.seq(first, new Stmt.Flow.Signal(tickets.counters(), counter, publishers));
-      second =
-          waits.part() == WaitPolicy.Part.TILE
-              ? new TileWaits(computed, tickets).in(second)
-              : Stmts.seq(
-                  new Stmt.Flow.Await(tickets.counters(), counter, tickets.all(waits)), second);
-    }
+    boolean byTile = waits != null && waits.part() == WaitPolicy.Part.TILE;
+    second = byTile ? new TileWaits(first, tickets).in(second) : second;
     FusedOrder.Extents of = program.extents();
+    second = of.parts() == 1 ? second : new TileParts(first, tickets).in(second);
+    if (waits != null) {
+      Expr publishers = Exprs.constant(Type.U32, tickets.publishers());
+      List<Expr> signalled = List.of(tickets.signalled(waits, tickets.column()));
+      first = Stmts.seq(first, new Stmt.Flow.Signal(tickets.counters(), signalled, publishers));
+    }
+    if (waits != null && !byTile) {
+      List<Expr> awaited = List.of(tickets.awaited(waits));
+      second =
+          Stmts.seq(new Stmt.Flow.Await(tickets.counters(), awaited, tickets.all(waits)), second);
+    }
     Stmt either =
         new Stmt.If(
             tickets.isFirst(entry),
             guarded ? tickets.atTile(entry, of.rows(), of.columns(), first) : first,
-            guarded ? tickets.atTile(entry, of.secondRows(), of.secondColumns(), second) : second);
+            guarded ? tickets.atPart(entry, second) : second);
     Stmt tile = guarded ? either : tickets.atTile(entry, either);
     Stmt items =
         new Stmt.For(

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * alloc h global
- * persistent x in T + U [blocks, order, columns, secondColumns, wait, waits] {
+ * persistent x in T + U [blocks, order, columns, secondColumns, wait, waits, division] {
  *   if x < T { S(x) } else { R(x - T) } }
  * }</pre>
  *
@@ -110,7 +110,7 @@ public record FusedProgram(
         grid(program, "second", params, secondRows, u, tile, false, otherwise),
         handed,
         order,
-        new FusedOrder.Extents(rows, t, secondRows, u),
+        new FusedOrder.Extents(rows, t, secondRows, u, FusedOrder.Extents.parts(loop.attrs())),
         loop.attrs().getLong("blocks", 1),
         loop.attrs().getString("waits") == null
             ? null

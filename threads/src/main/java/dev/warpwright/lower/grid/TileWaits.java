@@ -130,14 +130,14 @@ public final class TileWaits {
     Stmt await =
         new Stmt.Flow.Await(
             tickets.counters(),
-            List.of(tickets.ofTile(WaitPolicy.TILE, tile)),
+            List.of(tickets.signalled(WaitPolicy.TILE, tile)),
             tickets.all(WaitPolicy.TILE));
     Expr begins = Exprs.eq(Exprs.mod(columns, width.value()), Exprs.i32(0));
     return step.value() == width.value() ? await : new Stmt.If(begins, await, null);
   }
 
   /** The first copy of a kind. */
-  private static Stmt.@Nullable TileCopy copy(Stmt s, Predicate<Stmt.TileCopy> kind) {
+  static Stmt.@Nullable TileCopy copy(Stmt s, Predicate<Stmt.TileCopy> kind) {
     List<Stmt.TileCopy> found = new ArrayList<>();
     Walk.statements(
         s,

@@ -40,11 +40,23 @@ import java.util.List;
  *     that is waited for: each tile, each batch of rows, or all
  * @param row of the tile at hand
  * @param column of the tile at hand
+ * @param part of the second grid's K that is at hand, where it is in parts
  */
 public record WorkTickets(
-    FusedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
+    FusedProgram program,
+    int publishers,
+    Buffer table,
+    Buffer counters,
+    Var row,
+    Var column,
+    Var part) {
   static final String TABLE = "order";
   private static final String COUNTERS = "counters";
+
+  /** What counts the parts of tiles that have begun and ended. */
+  public static final String PART_COUNTERS = "partCounters";
+
+  private static final String ZERO = "zero";
   private static final int TICKETS = 0;
   private static final int LEFT = 1;
   private static final int TILES = 2;
@@ -56,7 +68,8 @@ public record WorkTickets(
         Buffer.of(TABLE, DType.I32, Scope.GLOBAL, program.extents().count()),
         Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, TILES + parts(program)),
         Var.index("tile_m"),
-        Var.index("tile_n"));
+        Var.index("tile_n"),
+        Var.index("part"));
   }
 
   /** Of the first grid, those that are waited for. */
@@ -67,8 +80,8 @@ public record WorkTickets(
         ? 1
         : switch (waits.part()) {
           case TILE -> (long) e.rows() * e.columns();
-          case ROWS -> Math.ceilDiv(e.rows(), waits.rows());
-          case GRID -> 1;
+          case ROWS -> (long) Math.ceilDiv(e.rows(), waits.rows()) * e.parts();
+          case GRID -> e.parts();
         };
   }
 
@@ -94,7 +107,7 @@ public record WorkTickets(
             .extents()
             .in(attrs)
             .with(FusedOrder.ORDER, program.order().text())
-            .with("zero", COUNTERS);
+            .with(ZERO, program.extents().parts() == 1 ? COUNTERS : COUNTERS + "," + PART_COUNTERS);
     return waits == null ? all : all.with(WaitPolicy.WAIT, waits.text());
   }
 
@@ -109,7 +122,8 @@ public record WorkTickets(
    * @throws LoweringException if nothing does
    */
   static Buffer counters(PrimFunc func) {
-    String name = func.attrs().getString("zero");
+    String zero = String.valueOf(func.attrs().getString(ZERO));
+    String name = zero.split(",", 2)[0];
     for (Param param : func.params()) {
       if (param instanceof Buffer buffer && buffer.name().equals(name)) {
         return buffer;
@@ -146,6 +160,44 @@ public record WorkTickets(
         new Stmt.Let(column, Exprs.min(columnOf(entry), Exprs.i32(columns - 1)), body));
   }
 
+  /**
+   * The same of an item of the second grid: its columns count on from part to part, where K is in
+   * parts.
+   */
+  Stmt atPart(Expr entry, Stmt body) {
+    FusedOrder.Extents e = program.extents();
+    if (e.parts() == 1) {
+      return atTile(entry, e.secondRows(), e.secondColumns(), body);
+    }
+    int width = e.secondColumns();
+    return new Stmt.Let(
+        row,
+        Exprs.min(rowOf(entry), Exprs.i32(e.secondRows() - 1)),
+        new Stmt.Let(
+            column,
+            Exprs.mod(columnOf(entry), width),
+            new Stmt.Let(
+                part,
+                Exprs.min(Exprs.div(columnOf(entry), width), Exprs.i32(e.parts() - 1)),
+                body)));
+  }
+
+  /** The first column of the first grid in a part. */
+  Expr partBegin(Expr which) {
+    FusedOrder.Extents e = program.extents();
+    return e.columns() % e.parts() == 0
+        ? Exprs.mul(which, e.columns() / e.parts())
+        : Exprs.div(Exprs.mul(which, e.columns()), e.parts());
+  }
+
+  /** The part that a column of the first grid is in. */
+  private Expr partOf(Expr ofFirst) {
+    FusedOrder.Extents e = program.extents();
+    return e.columns() % e.parts() == 0
+        ? Exprs.div(ofFirst, e.columns() / e.parts())
+        : Exprs.div(Exprs.add(Exprs.mul(ofFirst, e.parts()), e.parts() - 1), e.columns());
+  }
+
   private static Expr rowOf(Expr entry) {
     return Exprs.bitAnd(Exprs.shr(entry, 16), FusedOrder.MAX_ROWS - 1);
   }
@@ -171,9 +223,21 @@ public record WorkTickets(
   /** To what the counter of the tile at hand comes, once nobody has to wait for it. */
   Expr all(WaitPolicy waits) {
     FusedOrder.Extents e = program.extents();
-    long ofRow = (long) e.columns() * publishers;
+    if (waits.part() == WaitPolicy.Part.TILE) {
+      return Exprs.constant(Type.U32, publishers);
+    }
+    if (e.columns() % e.parts() == 0) {
+      return ofRows(waits, Math.multiplyExact(e.columns() / e.parts(), publishers));
+    }
+    Expr width = Exprs.sub(partBegin(Exprs.add(part, 1)), partBegin(part));
+    return Exprs.mul(Exprs.cast(DType.U32, width), ofRows(waits, publishers));
+  }
+
+  /** What the rows that are waited for together come to, with so many in each. */
+  private Expr ofRows(WaitPolicy waits, long ofRow) {
+    FusedOrder.Extents e = program.extents();
     return switch (waits.part()) {
-      case TILE -> Exprs.constant(Type.U32, publishers);
+      case TILE -> throw new IllegalArgumentException("single tiles are no rows");
       case GRID -> Exprs.constant(Type.U32, e.rows() * ofRow);
       case ROWS -> {
         int batch = waits.rows();
@@ -201,16 +265,29 @@ public record WorkTickets(
   }
 
   /**
-   * The counter that a tile of the first grid adds to, and one of the second waits for.
+   * The counter that a tile of the first grid adds to.
    *
-   * @param column of the first grid, which matters where single tiles are waited for
+   * @param ofFirst its column
    */
-  Expr ofTile(WaitPolicy waits, Expr column) {
-    return switch (waits.part()) {
-      case TILE -> Exprs.add(Exprs.add(Exprs.mul(row, program.extents().columns()), column), TILES);
-      case ROWS -> Exprs.add(waits.rows() == 1 ? row : Exprs.div(row, waits.rows()), TILES);
-      case GRID -> Exprs.i32(TILES);
-    };
+  Expr signalled(WaitPolicy waits, Expr ofFirst) {
+    return waits.part() == WaitPolicy.Part.TILE
+        ? Exprs.add(Exprs.add(Exprs.mul(row, program.extents().columns()), ofFirst), TILES)
+        : counterOfRows(waits, partOf(ofFirst));
+  }
+
+  /** The counter of rows of the first grid that a tile of the second waits for. */
+  Expr awaited(WaitPolicy waits) {
+    return counterOfRows(waits, part);
+  }
+
+  /** The counter of a part of the rows that are waited for together. */
+  private Expr counterOfRows(WaitPolicy waits, Expr which) {
+    Expr batch =
+        waits.part() == WaitPolicy.Part.GRID
+            ? Exprs.i32(0)
+            : waits.rows() == 1 ? row : Exprs.div(row, waits.rows());
+    int parts = program.extents().parts();
+    return Exprs.add(parts == 1 ? batch : Exprs.add(Exprs.mul(batch, parts), which), TILES);
   }
 
   private static Expr add(Buffer counters, int counter) {

@@ -58,8 +58,8 @@ public record PartialSums(
     int threads,
     int chunk,
     Function<Expr, Stmt> barrier) {
-  /** Names of the parameters. */
-  static final String COUNTERS = "counters";
+  /** The parameter that counts, where nothing else does. */
+  public static final String COUNTERS = "counters";
 
   /** Bytes of an access. */
   private static final int ACCESS = 16;
@@ -116,6 +116,7 @@ public record PartialSums(
    * @param sums registers of a thread that hold the sums of the tile's product
    * @param groups of threads in a block
    * @param registers of 32 bits that a thread has: what is read at once must not make it spill
+   * @param counters the name of the parameter that counts the parts
    * @param barrier of a group, given its number
    */
   public static PartialSums of(
@@ -124,6 +125,7 @@ public record PartialSums(
       int groups,
       int threads,
       int registers,
+      String counters,
       Function<Expr, Stmt> barrier) {
     if (sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
       throw new LoweringException(
@@ -137,7 +139,7 @@ public record PartialSums(
     return new PartialSums(
         division,
         workspace,
-        Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, 2 * cells),
+        Buffer.of(counters, DType.U32, Scope.GLOBAL, 2 * cells),
         Buffer.of("turn", DType.U32, Scope.SHARED, groups),
         Buffer.of("ticket", DType.U32, Scope.LOCAL, 1),
         Buffer.of("last", DType.I32, Scope.LOCAL, 1),

@@ -17,6 +17,7 @@ import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.grid.FusedGemms;
 import dev.warpwright.lower.grid.FusedProgram;
+import dev.warpwright.lower.grid.TileParts;
 import dev.warpwright.lower.item.PartialSums;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.item.TmaLoad;
@@ -66,9 +67,9 @@ public final class DistributeWork {
 
   public static final String BY = "by";
   public static final String CLUSTER = "cluster";
-  public static final String SLOTS = "slots";
-  public static final String PAIRS = "pairs";
-  public static final String MORE = "more";
+  public static final String SLOTS = TileParts.SLOTS;
+  public static final String PAIRS = TileParts.PAIRS;
+  public static final String MORE = TileParts.MORE;
 
   private DistributeWork() {}
 
