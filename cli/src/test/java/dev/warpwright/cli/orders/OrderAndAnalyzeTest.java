@@ -151,13 +151,41 @@ final class OrderAndAnalyzeTest {
         .contains("\"parts\": 2", "\"path\": [[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]");
     assertThat(execute(("order search parts=5 " + grid).split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("there are 1 to 4").hasLineCount(1);
-    String measure = "order measure M=128 N=128 K=32 N2=64 tile=64x64 from=model ";
-    assertThat(execute((measure + "order=partial:2").split(" "))).isEqualTo(ExitCode.USAGE);
+  }
+
+  /**
+   * Partial sums in one kernel, of two columns of C each of a part, and as they stand in a file.
+   */
+  @Test
+  void ordersInPartsAreMeasured() throws IOException {
+    String chain = "order measure M=128 N=128 K=32 N2=64 tile=64x64 gpu=a100 ";
+    assertThat(
+            execute(
+                (chain + "from=simulator order=partial:2,partial:2:2 wait=row,tile").split(" ")))
+        .isZero();
+    assertThat(out())
+        .contains("partial:2      row", "partial:2      tile", "partial:2:2    tile")
+        .doesNotContain("WRONG");
+    assertThat(execute((chain + "from=simulator order=partial:2 wait=rows:2").split(" ")))
+        .isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("order=partial:2: partial sums are counted")
-        .hasLineCount(1);
-    assertThat(execute((measure + "file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
-    assertThat(err.toString(StandardCharsets.UTF_8)).contains(file + ": line ").hasLineCount(1);
+        .contains("comes before part 0 of row 1 of the first one is done");
+    Path file = folder.resolve("parts.txt");
+    Files.writeString(
+        file,
+        "t1 = 1, parts = 2 Order 0: [(1,1,0), (0,1,1,1), (0,0,0), (0,1,0), (0,1,1,0), (0,0,1,0),"
+            + " (1,0,0), (0,0,1,1)]");
+    assertThat(execute((chain + "from=simulator file=" + file).split(" "))).isZero();
+    assertThat(out()).contains("line 1         row").doesNotContain("WRONG");
+    String drawn = "order=explicit:0,0,0;0,0,1,0;0,1,0;0,0,1,1;1,0,0;1,1,0;1,0,1,1;1,0,1,0";
+    assertThat(execute((chain + "from=simulator wait=tile " + drawn).split(" "))).isZero();
+    assertThat(out()).contains("explicit       tile").doesNotContain("WRONG");
+    assertThat(execute((chain + "from=model order=partial:2,rows:1").split(" "))).isZero();
+    assertThat(out()).containsPattern("partial:2 +row .*- \\(\\d+%\\)");
+    assertThat(execute((chain + "order=explicit:0,0,0;0,0,1,1").split(" ")))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("comes before part 1 of row 0 of matmul 0 is done");
   }
 
   @Test

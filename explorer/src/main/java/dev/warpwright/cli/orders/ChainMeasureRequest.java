@@ -61,7 +61,8 @@ public record ChainMeasureRequest(
   private static final int MOST_KERNELS = 32;
   private static final double COUNTER_SECONDS = 300;
   private static final String EXPLICIT = "explicit:";
-  private static final Pattern TILE = Pattern.compile("(\\d{1,7}),(\\d{1,7}),([01])");
+  private static final Pattern TILE =
+      Pattern.compile("(\\d{1,7}),(\\d{1,7}),([01])(?:,(\\d{1,3}))?");
 
   /** Whether words ask for two products. */
   public static boolean isOne(List<String> words) {
@@ -137,11 +138,10 @@ public record ChainMeasureRequest(
 
   private static Named named(String name, TileProblem problem) {
     TileOrders.check(name, true);
-    checkParts("order=" + name, TileOrders.problem(problem, name).parts());
-    return new Named(name, TileOrders.of(problem, name));
+    return new Named(name, TileOrders.of(TileOrders.problem(problem, name), name));
   }
 
-  /** {@code explicit:row,column,product;…}, product 0 or 1. */
+  /** {@code explicit:row,column,product;…}, product 0 or 1, and a part where K is in parts. */
   private static Named explicit(String text, TileProblem problem) {
     List<WorkItem> items = new ArrayList<>();
     for (String tile : text.substring(EXPLICIT.length()).split(";", -1)) {
@@ -152,34 +152,26 @@ public record ChainMeasureRequest(
                 + items.size()
                 + " is '"
                 + tile
-                + "'; write row,column,gemm with gemm 0 or 1, as explicit:0,0,0;0,0,1");
+                + "'; write row,column,gemm with gemm 0 or 1, as explicit:0,0,0;0,0,1, and a part"
+                + " behind it where K is in parts");
       }
       items.add(
           new WorkItem(
               Integer.parseInt(matcher.group(3)),
               Integer.parseInt(matcher.group(1)),
-              Integer.parseInt(matcher.group(2))));
+              Integer.parseInt(matcher.group(2)),
+              matcher.group(4) == null ? 0 : Integer.parseInt(matcher.group(4))));
     }
-    problem.check(items, true);
+    problem.inParts(TileOrders.parts(items)).check(items, true);
     return new Named("explicit", items);
-  }
-
-  private static void checkParts(String what, int parts) {
-    if (parts > 1) {
-      throw new UserError(
-          what
-              + ": partial sums are counted, by order show, score and search; kernels compute"
-              + " whole tiles of the second GEMM");
-    }
   }
 
   private static List<Named> read(Path file, @Nullable Integer line, TileProblem problem) {
     List<Named> orders = new ArrayList<>();
     for (OrderText text : line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line))) {
       List<WorkItem> items = text.items();
-      checkParts(file + ": line " + text.line(), text.parts());
       try {
-        problem.check(items, true);
+        problem.inParts(text.parts()).check(items, true);
       } catch (UserError e) {
         throw new UserError(file + ": line " + text.line() + ": " + e.getMessage(), e);
       }

@@ -49,7 +49,7 @@ public final class ChainKernels {
   /**
    * The kernel.
    *
-   * @param order of the tiles of both results
+   * @param order of the tiles of both results, or of the second one's parts: all of them
    * @throws UserError if there is none of this size for the target, or the order is not possible
    */
   public static Kernel of(
@@ -63,7 +63,8 @@ public final class ChainKernels {
         PersistentFusedGemms.schedule(
                 workload,
                 config(workload, tiling, target),
-                new PersistentFusedGemms.Sharing(WorkOrder.SEQUENCE, waits, blocks(tiling, sms)),
+                new PersistentFusedGemms.Sharing(
+                    WorkOrder.SEQUENCE, waits, blocks(tiling, sms), TileOrders.parts(order)),
                 target)
             .kernel();
     return new Kernel(
@@ -72,13 +73,18 @@ public final class ChainKernels {
         kernel.params(),
         kernel.bindings(),
         kernel.body(),
-        kernel.attrs().with(FusedOrder.ORDER, listed(order).text()));
+        kernel.attrs().with(FusedOrder.ORDER, listed(workload, tiling, order).text()));
   }
 
-  private static FusedOrder listed(List<WorkItem> order) {
+  /** Columns of the second result count on from part to part. */
+  private static FusedOrder listed(FfnWorkload workload, Tiling tiling, List<WorkItem> order) {
+    int columns = tiles(workload.n(), tiling.n());
     return new FusedOrder.Explicit(
         order.stream()
-            .map(item -> FusedOrder.Explicit.entry(item.gemm(), item.row(), item.column()))
+            .map(
+                item ->
+                    FusedOrder.Explicit.entry(
+                        item.gemm(), item.row(), item.part() * columns + item.column()))
             .toList());
   }
 
@@ -88,13 +94,14 @@ public final class ChainKernels {
     int rows = tiles(workload.m(), tiling.m());
     try {
       var unused =
-          listed(order)
+          listed(workload, tiling, order)
               .table(
                   new FusedOrder.Extents(
                       rows,
                       tiles(workload.hidden(), tiling.n()),
                       rows,
-                      tiles(workload.n(), tiling.n())),
+                      tiles(workload.n(), tiling.n()),
+                      TileOrders.parts(order)),
                   waits);
       return null;
     } catch (UserError e) {
@@ -119,7 +126,8 @@ public final class ChainKernels {
       DeviceModel device) {
     AmpereConfig config = config(workload, tiling, device.target());
     return new PersistentGrid(
-        PersistentGrid.problem(shape(workload), workload.n(), tiling, device),
+        PersistentGrid.problem(
+            shape(workload), workload.n(), tiling, device, TileOrders.parts(order)),
         order,
         waits,
         Dealing.DRAWN,

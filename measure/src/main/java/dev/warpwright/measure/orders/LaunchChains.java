@@ -7,6 +7,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.OrderBench;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.perf.order.OrderText;
+import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.FfnWorkload;
@@ -77,7 +78,9 @@ public final class LaunchChains {
       Files.writeString(
           file,
           request.orders().stream()
-              .map(order -> new OrderText(1, order.items()).text())
+              .map(
+                  order ->
+                      new OrderText(1, TileOrders.parts(order.items()), order.items(), 1).text())
               .collect(Collectors.joining("\n")));
       FfnWorkload w = request.workload();
       List<String> command = new ArrayList<>(LaunchOrders.java(LaunchChains.class));

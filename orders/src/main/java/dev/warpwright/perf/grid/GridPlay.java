@@ -7,6 +7,7 @@ import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
 
@@ -90,6 +91,10 @@ final class GridPlay {
   private double missing = 1;
 
   private final int[] counters;
+
+  /** Tiles of the second GEMM of which a part has ended. */
+  private final BitSet begun;
+
   private final List<GridRun.Span> spans = new ArrayList<>();
 
   GridPlay(PersistentGrid grid, double unevenness) {
@@ -125,9 +130,10 @@ final class GridPlay {
         new int
             [switch (grid.waits().part()) {
               case TILE -> problem.rows() * problem.columns();
-              case ROWS -> Math.ceilDiv(problem.rows(), grid.waits().rows());
-              case GRID -> 1;
+              case ROWS -> Math.ceilDiv(problem.rows(), grid.waits().rows()) * problem.parts();
+              case GRID -> problem.parts();
             }];
+    begun = new BitSet(problem.rows() * Math.max(1, problem.chained()));
   }
 
   GridRun play() {
@@ -271,21 +277,31 @@ final class GridPlay {
       return true;
     }
     return switch (grid.waits().part()) {
-      case TILE -> counters[item.row() * problem.columns() + moment[block]] == 1;
-      case ROWS -> counters[batch(item)] == ofBatch(item);
-      case GRID -> counters[0] == problem.rows() * problem.columns();
+      case TILE ->
+          counters[item.row() * problem.columns() + problem.partBegin(item.part()) + moment[block]]
+              == 1;
+      case ROWS, GRID -> counters[counter(item)] == ofBatch(item);
     };
+  }
+
+  /** What counts the tiles of the first GEMM that an item of the second waits for together. */
+  private int counter(WorkItem item) {
+    return batch(item) * problem.parts() + item.part();
   }
 
   /** The batch of rows of an item, which is waited for as a whole. */
   private int batch(WorkItem item) {
-    return item.row() / grid.waits().rows();
+    return item.row() / rowsOfBatch();
   }
 
-  /** Tiles of the first GEMM in that batch. */
+  private int rowsOfBatch() {
+    return grid.waits().part() == WaitPolicy.Part.GRID ? problem.rows() : grid.waits().rows();
+  }
+
+  /** Tiles of the first GEMM in that batch, and in the item's part of its columns. */
   private int ofBatch(WorkItem item) {
-    int rows = grid.waits().rows();
-    return Math.min(rows, problem.rows() - batch(item) * rows) * problem.columns();
+    int rows = rowsOfBatch();
+    return Math.min(rows, problem.rows() - batch(item) * rows) * problem.moments(item);
   }
 
   /** Reads the operands of the next moment, if they are there. */
@@ -326,7 +342,9 @@ final class GridPlay {
   private void end(int block) {
     int number = current[block];
     WorkItem item = items[number];
-    long moved = cache.use(problem.result(item), true, sm(block) * SPREAD >>> 31);
+    int half = sm(block) * SPREAD >>> 31;
+    long moved = adds(item) ? cache.use(problem.result(item), false, half) : 0;
+    moved += cache.use(problem.result(item), true, half);
     missing += moved / (double) problem.size(problem.result(item)) / (2 * blocks);
     works(block, -1);
     spans.add(new GridRun.Span(number, block, sm(block), takenAt[block], waited[block], now));
@@ -334,13 +352,22 @@ final class GridPlay {
       counters[
           switch (grid.waits().part()) {
             case TILE -> item.row() * problem.columns() + item.column();
-            case ROWS -> batch(item);
-            case GRID -> 0;
+            case ROWS, GRID -> batch(item) * problem.parts() + problem.partOf(item.column());
           }]++;
       wake();
     }
     current[block] = grid.dealing() == Dealing.DRAWN ? draw() : next[block];
     begin(block);
+  }
+
+  /** Whether an item finds a partial sum of its tile; the next one of the tile will. */
+  private boolean adds(WorkItem item) {
+    int tile = item.row() * problem.chained() + item.column();
+    boolean found = item.gemm() == 1 && begun.get(tile);
+    if (item.gemm() == 1) {
+      begun.set(tile);
+    }
+    return found;
   }
 
   private void wake() {
@@ -403,16 +430,21 @@ final class GridPlay {
 
   private String awaited(WorkItem item, int block) {
     return switch (grid.waits().part()) {
-      case TILE -> "tile (" + item.row() + ", " + moment[block] + ") of the first";
+      case TILE ->
+          "tile ("
+              + item.row()
+              + ", "
+              + (problem.partBegin(item.part()) + moment[block])
+              + ") of the first";
       case ROWS ->
           (grid.waits().rows() == 1 ? "row " : "the rows of row ")
               + item.row()
               + " of the first, of which "
-              + counters[batch(item)]
+              + counters[counter(item)]
               + " of "
               + ofBatch(item)
               + " tiles are done,";
-      case GRID -> "all of the first, of which " + counters[0] + " tiles are done,";
+      case GRID -> "all of the first, of which " + counters[counter(item)] + " tiles are done,";
     };
   }
 
@@ -423,7 +455,8 @@ final class GridPlay {
       WorkItem item = items[i];
       boolean awaited =
           item.gemm() == 0
-              && (grid.waits().equals(WaitPolicy.GRID) || batch(item) == batch(waiting));
+              && batch(item) == batch(waiting)
+              && problem.partOf(item.column()) == waiting.part();
       if (awaited && !done[i]) {
         String tile = "tile (" + item.row() + ", " + item.column() + ") of the first";
         int holder = holder(i);

@@ -56,6 +56,32 @@ public record PersistentGrid(
   }
 
   /**
+   * The same with the second GEMM's K in parts, whose sums are in f32.
+   *
+   * @param first C = A · B
+   * @param last columns of E = C · D
+   */
+  public static TileProblem problem(
+      GemmShape first, long last, Tiling tiling, DeviceModel device, int parts) {
+    TileProblem whole = problem(first, last, tiling, device);
+    if (parts == 1) {
+      return whole;
+    }
+    TileProblem.Sizes s = whole.sizes();
+    long sums = s.e() / first.type().resultBytes() * Float.BYTES;
+    return new TileProblem(
+        whole.rows(),
+        whole.columns(),
+        whole.depth(),
+        whole.chained(),
+        whole.cachedResults(),
+        new TileProblem.Sizes(s.a(), s.b(), s.c(), s.d(), sums),
+        whole.capacity(),
+        whole.atOnce(),
+        parts);
+  }
+
+  /**
    * The tiles and the cache of a device, in bytes, one tile at a time.
    *
    * @param first C = A · B
@@ -110,7 +136,9 @@ public record PersistentGrid(
 
   /** Steps of a moment of a tile. */
   double stepsEach(WorkItem item) {
-    return (item.gemm() == 0 ? steps.first : steps.second) / (double) problem.moments(item);
+    return item.gemm() == 0
+        ? steps.first / (double) problem.depth()
+        : steps.second / (double) problem.columns();
   }
 
   /**

@@ -91,6 +91,11 @@ public final class TileOrders {
             : of(problem, BlockOrder.parse(name)));
   }
 
+  /** In how many parts the second matmul's K is in an order that has all of them. */
+  public static int parts(List<WorkItem> order) {
+    return 1 + order.stream().mapToInt(WorkItem::part).max().orElse(0);
+  }
+
   /**
    * All tiles of the first result in this order, then those of the second, if there is one, each
    * with all of its parts.

@@ -141,7 +141,7 @@ public record TileProblem(
   }
 
   /** The part that a column of the first result is in. */
-  int partOf(int column) {
+  public int partOf(int column) {
     return (int) (((long) (column + 1) * parts - 1) / columns);
   }
 

@@ -134,6 +134,32 @@ class PersistentGridTest {
     return valid;
   }
 
+  /** A part waits for its own columns of C alone, and only later ones read the sums back. */
+  @Test
+  void partsWaitForTheirColumnsAndAddUp() {
+    TileProblem whole = problem(2, 4, 1);
+    TileProblem parts = TileOrders.problem(whole, "partial:2");
+    List<WorkItem> order = TileOrders.of(parts, "partial:2");
+    for (WaitPolicy waits : List.of(WaitPolicy.ROW, WaitPolicy.TILE)) {
+      GridRun run = grid(parts, order, waits, Dealing.DRAWN, 2, ALONE).run();
+      assertThat(run.deadlock()).isNull();
+      assertThat(run.spans()).hasSize(2 * (4 + 2));
+    }
+    double before =
+        grid(whole, TileOrders.of(whole, "rows:1"), WaitPolicy.ROW, Dealing.DRAWN, 1, ALONE)
+            .run()
+            .l2Bytes();
+    double after = grid(parts, order, WaitPolicy.ROW, Dealing.DRAWN, 1, ALONE).run().l2Bytes();
+    assertThat(after - before)
+        .as("two tiles of E, read back and written once more")
+        .isEqualTo(2.0 * 8);
+    List<WorkItem> second = List.of(new WorkItem(0, 0, 0), new WorkItem(1, 0, 0, 1));
+    assertThat(grid(parts, second, WaitPolicy.ROW, Dealing.DRAWN, 1, ALONE).run().deadlock())
+        .startsWith("block 0 waits for row 0 of the first, of which 0 of 2 tiles are done");
+    assertThat(grid(parts, second, WaitPolicy.TILE, Dealing.DRAWN, 1, ALONE).run().deadlock())
+        .startsWith("block 0 waits for tile (0, 2) of the first");
+  }
+
   /** A tile of E holds the next tile of C while it waits: the others wait for that one in turn. */
   @Test
   void whatIsDrawnAheadHoldsUpOthers() {
