@@ -93,8 +93,11 @@ final class PartsPageTest extends PageTest {
     assertThat(Files.readString(text.path()))
         .startsWith("t1 = 1, parts = 4 Order 0: [(0, 0, 0), (0, 1, 0), (0, 0, 1, 0), ");
     assertThat(Files.readString(csv.path())).contains("\n8,1:0:0:1,");
-    page.waitForURL(url -> url.contains("#board="));
-    String link = page.url();
+    // The address follows a moment later; this link is of what is shown.
+    button("Copy link").click();
+    Locator share = page.getByLabel("Link", exactly());
+    page.waitForCondition(() -> !share.inputValue().isEmpty());
+    String link = share.inputValue();
     page.navigate("about:blank");
     page.navigate(link);
     awaitFigure("Tiles", "24 / 24");
