@@ -204,8 +204,17 @@ public final class GpuCandidateRunner implements CandidateRunner {
 
   @Override
   public Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
+    return ready(kernel, values).time();
+  }
+
+  @Override
+  public Ready ready(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
     BoundKernel bound = bind(kernel, values);
     Cubin cubin = cubin(bound, CudaPrinter.print(bound.kernel(), target));
+    return () -> time(bound, cubin);
+  }
+
+  private Outcome.Measured time(BoundKernel bound, Cubin cubin) throws CandidateFailure {
     Bench here = bench();
     try {
       long start = System.nanoTime();

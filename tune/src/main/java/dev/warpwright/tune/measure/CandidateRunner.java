@@ -5,7 +5,7 @@ import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.Outcome;
 import java.util.Map;
 
-/** What a worker process does with kernels. Used by one thread. */
+/** What a worker process does with kernels. Used by one thread, {@link #ready} by two. */
 public interface CandidateRunner {
   /**
    * Compiles, so that {@link #time}, in this process or another, need not.
@@ -26,6 +26,31 @@ public interface CandidateRunner {
    * @throws CandidateFailure if it is wrong, faults, or takes too long
    */
   Outcome.Measured time(Kernel kernel, Map<String, Long> values) throws CandidateFailure;
+
+  /** A candidate whose kernel has been read and whose machine code is at hand. */
+  @FunctionalInterface
+  interface Ready {
+    /**
+     * Verifies and times it.
+     *
+     * @return its time and error
+     * @throws CandidateFailure if it is wrong, faults, or takes too long
+     */
+    Outcome.Measured time() throws CandidateFailure;
+  }
+
+  /**
+   * What of {@link #time} needs no device. Another thread may do it for the next kernel while one
+   * is timed.
+   *
+   * @param kernel for a grid
+   * @param values of its scalar parameters, by name
+   * @return to be timed by the thread that calls {@link #time}
+   * @throws CandidateFailure if it does not compile, or uses more than it may
+   */
+  default Ready ready(Kernel kernel, Map<String, Long> values) throws CandidateFailure {
+    return () -> time(kernel, values);
+  }
 
   /**
    * Compiles what {@link #time} needs beside the kernel, for all kernels of the same workload, so

@@ -23,6 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures on this machine. Kernels are built in this process, where nothing of them runs; they are
@@ -92,6 +93,9 @@ public final class ProcessMeasurer implements Measurer {
   private final List<WorkerProcess> all = new ArrayList<>();
   private final TimeAccount account = new TimeAccount();
 
+  /** The process of the device; null if there are several, of which any may time a candidate. */
+  private final @Nullable WorkerProcess only;
+
   /** The last that compiled. */
   private final Map<Candidate, CompiledText> texts =
       Collections.synchronizedMap(
@@ -115,6 +119,7 @@ public final class ProcessMeasurer implements Measurer {
       add(compilers, setup.compilerCommand(), Map.of());
     }
     setup.devices().forEach(environment -> add(devices, setup.command(), environment));
+    this.only = devices.size() == 1 ? devices.peek() : null;
   }
 
   private void add(
@@ -151,11 +156,19 @@ public final class ProcessMeasurer implements Measurer {
           .thenCompose(
               text ->
                   text.reply() instanceof Reply.Compiled
-                      ? CompletableFuture.supplyAsync(() -> time(candidate, text), timing)
+                      ? timed(candidate, text)
                       : CompletableFuture.completedFuture(
                           new Trial(candidate, "", outcome(text.reply()))))
           .whenComplete((trial, broken) -> account.want(-1));
     };
+  }
+
+  /** To be timed when its turn comes; a single device gets it ready until then. */
+  private CompletableFuture<Trial> timed(Candidate candidate, CompiledText text) {
+    if (only != null) {
+      only.tell(new Request(Task.AHEAD, text.kernel(), candidate.values()));
+    }
+    return CompletableFuture.supplyAsync(() -> time(candidate, text), timing);
   }
 
   @Override

@@ -5,8 +5,10 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
+import dev.warpwright.tune.measure.CandidateRunner.Ready;
 import dev.warpwright.tune.measure.WorkerProtocol.Reply;
 import dev.warpwright.tune.measure.WorkerProtocol.Request;
+import dev.warpwright.tune.measure.WorkerProtocol.Task;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -14,15 +16,48 @@ import java.io.DataOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
-/** The main loop of a worker process: kernels come as text on standard input. */
+/**
+ * The main loop of a worker process: kernels come as text on standard input. What will be timed is
+ * read and its machine code found by another thread, while the device is busy.
+ */
 public final class WorkerLoop {
   private static final int POISONED = 3;
 
-  private WorkerLoop() {}
+  /** So many kernels that were to be timed and never were are kept. */
+  private static final int KEPT = 64;
+
+  private final IrParser parser;
+  private final CandidateRunner runner;
+  private final SynchronousQueue<Request> requests = new SynchronousQueue<>();
+
+  /** By the request that will come for them. */
+  private final Map<Request, Future<Ready>> ahead =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Request, Future<Ready>> eldest) {
+              return size() > KEPT;
+            }
+          });
+
+  private final ExecutorService preparing =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("ahead").factory());
+
+  private WorkerLoop(IrParser parser, CandidateRunner runner) {
+    this.parser = parser;
+    this.runner = runner;
+  }
 
   /**
    * Serves until standard input ends, which is also how the death of the tuner shows.
@@ -34,6 +69,10 @@ public final class WorkerLoop {
    */
   public static void serve(IrParser parser, CandidateRunner runner)
       throws IOException, InterruptedException {
+    new WorkerLoop(parser, runner).serve();
+  }
+
+  private void serve() throws IOException, InterruptedException {
     // Ctrl-C reaches every process of a terminal. The tuner ends its workers: if they died by
     // themselves, the candidates that they have would be taken for the reason.
     Signal.handle(new Signal("INT"), SignalHandler.SIG_IGN);
@@ -41,8 +80,7 @@ public final class WorkerLoop {
         new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
     // Whatever prints must not disturb the replies.
     System.setOut(System.err);
-    SynchronousQueue<Request> requests = new SynchronousQueue<>();
-    Thread reader = new Thread(() -> read(requests), "requests");
+    Thread reader = new Thread(this::read, "requests");
     reader.setDaemon(true);
     reader.start();
     out.writeByte(WorkerProtocol.READY);
@@ -52,7 +90,7 @@ public final class WorkerLoop {
       boolean poisoned = false;
       Reply reply;
       try {
-        reply = reply(request, parser, runner);
+        reply = reply(request);
       } catch (CandidateFailure e) {
         poisoned = e.poisoned();
         reply = failed(e.reason(), e);
@@ -66,16 +104,15 @@ public final class WorkerLoop {
     }
   }
 
-  private static Reply reply(Request request, IrParser parser, CandidateRunner runner)
-      throws CandidateFailure {
+  private Reply reply(Request request) throws CandidateFailure, InterruptedException {
     return switch (request.task()) {
-      case COMPILE -> new Reply.Compiled(runner.compile(kernel(request, parser), request.values()));
+      case COMPILE -> new Reply.Compiled(runner.compile(kernel(request), request.values()));
       case TIME -> {
-        Outcome.Measured outcome = runner.time(kernel(request, parser), request.values());
+        Outcome.Measured outcome = ready(request).time();
         yield new Reply.Timed(outcome, runner.phases());
       }
       case PREPARE -> {
-        runner.prepare(kernel(request, parser), request.values());
+        runner.prepare(kernel(request), request.values());
         yield new Reply.Ready();
       }
       case OPEN -> {
@@ -86,10 +123,23 @@ public final class WorkerLoop {
         runner.load();
         yield new Reply.Ready();
       }
+      case AHEAD -> throw new IllegalStateException("not for this thread");
     };
   }
 
-  private static Kernel kernel(Request request, IrParser parser) {
+  private Ready ready(Request request) throws CandidateFailure, InterruptedException {
+    Future<Ready> prepared = ahead.remove(request);
+    if (prepared != null) {
+      try {
+        return prepared.get();
+      } catch (ExecutionException e) {
+        // It goes wrong again, here, where somebody is told.
+      }
+    }
+    return runner.ready(kernel(request), request.values());
+  }
+
+  private Kernel kernel(Request request) {
     return parser.kernel("request", request.kernel());
   }
 
@@ -99,12 +149,17 @@ public final class WorkerLoop {
         new Outcome.Failed(reason, message.lines().findFirst().orElse(e.toString())));
   }
 
-  private static void read(SynchronousQueue<Request> requests) {
+  private void read() {
     try (DataInputStream in = new DataInputStream(new BufferedInputStream(System.in))) {
       for (Request request = WorkerProtocol.readRequest(in);
           request != null;
           request = WorkerProtocol.readRequest(in)) {
-        requests.put(request);
+        if (request.task() == Task.AHEAD) {
+          Request later = new Request(Task.TIME, request.kernel(), request.values());
+          ahead.put(later, preparing.submit(() -> runner.ready(kernel(later), later.values())));
+        } else {
+          requests.put(request);
+        }
       }
       Runtime.getRuntime().halt(0);
     } catch (IOException | InterruptedException e) {

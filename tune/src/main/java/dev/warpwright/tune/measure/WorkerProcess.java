@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A child process that compiles or times kernels, and is started again when it dies or is killed.
- * Used by one thread at a time.
+ * Used by one thread at a time, but for {@link #tell}.
  */
 final class WorkerProcess implements AutoCloseable {
   private static final int KEPT_LINES = 20;
@@ -30,7 +30,7 @@ final class WorkerProcess implements AutoCloseable {
 
   private final List<String> command;
   private final Map<String, String> environment;
-  private @Nullable Running running;
+  private volatile @Nullable Running running;
 
   /** The child and its pipes. */
   private record Running(
@@ -57,7 +57,9 @@ final class WorkerProcess implements AutoCloseable {
     AtomicBoolean late = new AtomicBoolean();
     CompletableFuture<Void> answered = killAfter(limit, worker.process(), late);
     try {
-      WorkerProtocol.write(worker.out(), request);
+      synchronized (worker.out()) {
+        WorkerProtocol.write(worker.out(), request);
+      }
       Reply reply = WorkerProtocol.readReply(worker.in());
       if (answered.complete(null) && !poisoned(reply)) {
         return reply;
@@ -75,6 +77,24 @@ final class WorkerProcess implements AutoCloseable {
                   : FailureReason.COMPILE
               : FailureReason.CRASH;
       return failed(reason, why);
+    }
+  }
+
+  /**
+   * Tells what is not answered. Any thread may, whatever is being asked; a process that does not
+   * run, or dies of it, is not told again.
+   */
+  void tell(Request request) {
+    Running worker = running;
+    if (worker == null) {
+      return;
+    }
+    try {
+      synchronized (worker.out()) {
+        WorkerProtocol.write(worker.out(), request);
+      }
+    } catch (IOException e) {
+      // Whoever asks next is told that it died.
     }
   }
 
@@ -124,8 +144,9 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private Running running() throws IOException {
-    if (running != null && running.process().isAlive()) {
-      return running;
+    Running before = running;
+    if (before != null && before.process().isAlive()) {
+      return before;
     }
     stop();
     ProcessBuilder builder = new ProcessBuilder(command);
@@ -148,7 +169,7 @@ final class WorkerProcess implements AutoCloseable {
       throw new IOException(why(started, false, START_LIMIT, new IOException("no greeting")));
     }
     running = started;
-    return running;
+    return started;
   }
 
   private static void keepLog(Process process, Deque<String> log) {
@@ -167,8 +188,9 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private void stop() {
-    if (running != null) {
-      running.process().destroyForcibly();
+    Running last = running;
+    if (last != null) {
+      last.process().destroyForcibly();
       running = null;
     }
   }

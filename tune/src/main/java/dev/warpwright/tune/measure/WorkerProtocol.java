@@ -21,6 +21,8 @@ final class WorkerProtocol {
   enum Task {
     COMPILE,
     TIME,
+    /** Of a kernel that will be timed: to get it ready while others are. Nothing is answered. */
+    AHEAD,
     /** Of the given kernel's workload. */
     PREPARE,
     /** Without a kernel. */

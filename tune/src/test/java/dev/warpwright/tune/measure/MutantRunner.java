@@ -34,6 +34,21 @@ public final class MutantRunner implements CandidateRunner {
   }
 
   @Override
+  public Ready ready(Kernel kernel, Map<String, Long> values) {
+    boolean ahead = Thread.currentThread().getName().equals("ahead");
+    return switch (plant(kernel)) {
+      case "not ahead" -> {
+        if (ahead) {
+          throw new IllegalStateException("a bug that comes and goes");
+        }
+        yield () -> time(kernel, values);
+      }
+      case "ahead" -> () -> new Outcome.Measured(ahead ? 100 : 200, 0.01, 1e-7, 1980, 50);
+      default -> () -> time(kernel, values);
+    };
+  }
+
+  @Override
   public void open() {
     throw new IllegalStateException("no device yet");
   }

@@ -112,6 +112,19 @@ final class ProcessMeasurerTest {
   }
 
   @Test
+  void anotherThreadOfTheWorkerMakesReadyWhatWillBeTimed() {
+    // The worker runs.
+    assertGoodOneIsMeasured();
+    List<CompletableFuture<Measurer.Trial>> all = new ArrayList<>();
+    for (String plant : List.of("nothing", "ahead", "not ahead", "ahead")) {
+      all.add(measurer.measure(planted(plant)));
+    }
+    assertThat(all)
+        .extracting(trial -> ((Outcome.Measured) trial.join().outcome()).timeUs())
+        .containsExactly(7.0, 100.0, 7.0, 100.0);
+  }
+
+  @Test
   void aFaultCostsOneCandidate() {
     assertFails("fault", FailureReason.FAULT, "illegal address");
   }
