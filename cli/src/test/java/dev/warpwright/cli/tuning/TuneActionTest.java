@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -45,14 +46,20 @@ final class TuneActionTest {
 
   @TempDir private Path folder;
 
-  /** Measures at once, but nothing while {@code broken}. */
-  private record Fake(boolean broken, Set<String> threads) implements Measurer {
+  /**
+   * Measures at once; a {@code broken} one nothing, once the other has measured: until then it
+   * would take all searches.
+   */
+  private record Fake(boolean broken, Set<String> threads, CountDownLatch measured)
+      implements Measurer {
     @Override
     public CompletableFuture<Trial> measure(Candidate candidate) {
       threads.add(Thread.currentThread().getName());
       if (broken) {
+        await(measured);
         throw new IllegalStateException("planted");
       }
+      measured.countDown();
       return CompletableFuture.completedFuture(
           new Trial(
               candidate,
@@ -69,6 +76,14 @@ final class TuneActionTest {
     public void close() {}
   }
 
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   private static TuneRequest.Search search(String shape) {
     return new TuneRequest.Search(
         Products.of("gemm", new KeyValues(List.of(shape))),
@@ -79,6 +94,7 @@ final class TuneActionTest {
   @Test
   void aSearchThatFailsEndsNoOther() {
     Set<String> threads = ConcurrentHashMap.newKeySet();
+    CountDownLatch measured = new CountDownLatch(1);
     Path file = folder.resolve("tuning.db");
     List<TuneRequest.Search> searches =
         List.of(search("MNK=256"), search("MNK=512"), search("MNK=1024"), search("MNK=2048"));
@@ -87,7 +103,7 @@ final class TuneActionTest {
             () -> new TuningDevice("fake", 132, GpuTarget.SM_90A, ENVIRONMENT),
             (target, most) -> {
               assertThat(most).isEqualTo(4);
-              return List.of(new Fake(true, threads), new Fake(false, threads));
+              return List.of(new Fake(true, threads, measured), new Fake(false, threads, measured));
             });
     TuneRequest request = new TuneRequest(searches, file, folder, 9);
     assertThatThrownBy(() -> action.perform(request, line -> {})).hasMessageContaining("planted");
@@ -141,7 +157,7 @@ final class TuneActionTest {
     TuneRequest.Search search = search("MNK=256");
     Report report =
         action(
-                new Fake(false, ConcurrentHashMap.newKeySet()),
+                new Fake(false, ConcurrentHashMap.newKeySet(), new CountDownLatch(1)),
                 (kernel, rounds, baselineKernels, here, progress) -> {
                   winners.add(kernel);
                   if (winners.size() == 1) {
@@ -305,7 +321,7 @@ final class TuneActionTest {
     List<String> calls = new ArrayList<>();
     Report report =
         action(
-                new Fake(false, ConcurrentHashMap.newKeySet()),
+                new Fake(false, ConcurrentHashMap.newKeySet(), new CountDownLatch(1)),
                 (kernel, rounds, baselineKernels, here, progress) -> {
                   calls.add(kernel.point().text());
                   return calls.size() == 1

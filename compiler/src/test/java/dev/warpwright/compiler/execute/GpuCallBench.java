@@ -335,12 +335,13 @@ public final class GpuCallBench {
   }
 
   private static String memory(CudaContext context) {
-    Growth.Memory memory = Growth.memory();
-    return memory.heap()
+    for (int i = 0; i < 4; i++) {
+      System.gc();
+    }
+    Runtime runtime = Runtime.getRuntime();
+    return (runtime.totalMemory() - runtime.freeMemory() >> 10)
         + " KiB of heap, "
-        + memory.classes()
-        + " of class records, "
-        + memory.resident()
+        + Growth.resident()
         + " of the process, "
         + ((context.device().memoryBytes() - context.freeBytes()) >> 10)
         + " KiB of the device in use";
