@@ -80,7 +80,9 @@ final class DocumentCommandsTest {
                 word ->
                     word.startsWith("work/")
                         ? work.resolve(word.substring("work/".length())).toString()
-                        : word.startsWith("models/") ? Path.of("..", word).toString() : word)
+                        : word.startsWith("models/") || word.startsWith("kernels/")
+                            ? Path.of("..", word).toString()
+                            : word)
             .toArray(String[]::new);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     PrintStream both = new PrintStream(out, true, StandardCharsets.UTF_8);
