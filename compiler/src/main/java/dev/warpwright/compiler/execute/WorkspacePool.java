@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +62,7 @@ public final class WorkspacePool implements AutoCloseable {
    */
   public Lease take() {
     Lease lease = find();
-    return lease == null ? makeOrAwait() : lease;
+    return lease == null ? awaited(this::findOrMake) : lease;
   }
 
   private @Nullable Lease find() {
@@ -84,7 +85,23 @@ public final class WorkspacePool implements AutoCloseable {
     return null;
   }
 
-  private synchronized Lease makeOrAwait() {
+  private @Nullable Lease findOrMake() {
+    Lease lease = find();
+    if (lease == null && leases.length < most) {
+      lease = new Lease(executable.newWorkspace());
+      Lease[] more = Arrays.copyOf(leases, leases.length + 1);
+      more[leases.length] = lease;
+      leases = more;
+    }
+    return lease;
+  }
+
+  /**
+   * What an attempt gives, tried again after each change until it gives something.
+   *
+   * @throws IllegalStateException if the pool is closed
+   */
+  private synchronized Lease awaited(Supplier<@Nullable Lease> attempt) {
     boolean interrupted = false;
     waiting++;
     try {
@@ -92,15 +109,8 @@ public final class WorkspacePool implements AutoCloseable {
         if (closed) {
           throw closedError();
         }
-        Lease lease = find();
+        Lease lease = attempt.get();
         if (lease != null) {
-          return lease;
-        }
-        if (leases.length < most) {
-          lease = new Lease(executable.newWorkspace());
-          Lease[] more = Arrays.copyOf(leases, leases.length + 1);
-          more[leases.length] = lease;
-          leases = more;
           return lease;
         }
         interrupted |= !awaitChange();
@@ -119,32 +129,19 @@ public final class WorkspacePool implements AutoCloseable {
    *
    * @throws IllegalStateException if the pool or the stream is closed
    */
-  public synchronized Lease take(DeviceStream stream) {
-    boolean interrupted = false;
-    waiting++;
-    try {
-      while (true) {
-        if (closed) {
-          throw closedError();
-        }
-        Lease lease = streams.get(stream);
-        if (lease == null) {
-          closeUnused();
-          lease = new Lease(executable.newWorkspace(stream));
-          streams.put(stream, lease);
-          return lease;
-        }
-        if (lease.busy.compareAndSet(false, true)) {
-          return lease;
-        }
-        interrupted |= !awaitChange();
-      }
-    } finally {
-      waiting--;
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+  public Lease take(DeviceStream stream) {
+    return awaited(() -> findOrMake(stream));
+  }
+
+  private @Nullable Lease findOrMake(DeviceStream stream) {
+    Lease known = streams.get(stream);
+    if (known != null) {
+      return known.busy.compareAndSet(false, true) ? known : null;
     }
+    closeUnused();
+    Lease made = new Lease(executable.newWorkspace(stream));
+    streams.put(stream, made);
+    return made;
   }
 
   private void closeUnused() {

@@ -1,5 +1,9 @@
 package dev.warpwright.compiler.execute;
 
+import static dev.warpwright.compiler.execute.Digits.FEATURES;
+import static dev.warpwright.compiler.execute.Digits.MODEL;
+import static dev.warpwright.compiler.execute.Digits.expected;
+import static dev.warpwright.compiler.execute.Digits.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -8,11 +12,8 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
-import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
-import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.cuda.CudaPrinter;
@@ -22,10 +23,8 @@ import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,9 +33,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** A network on a GPU at the driver's boundary: what is launched, replayed, copied and freed. */
 @Isolated("takes the driver's place in this process")
 final class CudaExecutableTest {
-  private static final int FEATURES = 64;
-  private static final Model MODEL =
-      Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx"));
 
   private FakeGpu gpu;
   private List<String> kernels;
@@ -59,22 +55,6 @@ final class CudaExecutableTest {
   @AfterEach
   void close() {
     gpu.close();
-  }
-
-  private static float[] rows(int rows, long seed) {
-    Random random = new Random(seed);
-    float[] x = new float[rows * FEATURES];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = random.nextFloat() * 2 - 1;
-    }
-    return x;
-  }
-
-  private static float[] expected(float[] x) {
-    try (Device cpu = new CpuDevice();
-        CompiledModel model = MODEL.compile(cpu)) {
-      return model.run(x);
-    }
   }
 
   private static CompiledModel compile(GpuDevice device) {

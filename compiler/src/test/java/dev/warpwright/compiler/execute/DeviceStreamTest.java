@@ -1,5 +1,9 @@
 package dev.warpwright.compiler.execute;
 
+import static dev.warpwright.compiler.execute.Digits.FEATURES;
+import static dev.warpwright.compiler.execute.Digits.MODEL;
+import static dev.warpwright.compiler.execute.Digits.expected;
+import static dev.warpwright.compiler.execute.Digits.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -7,11 +11,8 @@ import static org.assertj.core.api.Assertions.within;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
-import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
-import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
 import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.buffer.TensorBuffer;
@@ -22,10 +23,8 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,10 +33,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** Calls on the caller's streams: nobody waits, memory lives as long as it is needed. */
 @Isolated("takes the driver's place in this process")
 final class DeviceStreamTest {
-  private static final int FEATURES = 64;
   private static final int RESULTS = 10;
-  private static final Model MODEL =
-      Warpwright.load(Path.of("..", "models", "digits-relu-128-64", "model.onnx"));
 
   private FakeGpu gpu;
   private GpuDevice device;
@@ -66,22 +62,6 @@ final class DeviceStreamTest {
     assertThat(gpu.liveBuffers()).isZero();
     assertThat(gpu.livePinned()).isZero();
     gpu.close();
-  }
-
-  private static float[] rows(int rows, long seed) {
-    Random random = new Random(seed);
-    float[] x = new float[rows * FEATURES];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = random.nextFloat() * 2 - 1;
-    }
-    return x;
-  }
-
-  private static float[] expected(float[] x) {
-    try (Device cpu = new CpuDevice();
-        CompiledModel host = MODEL.compile(cpu)) {
-      return host.run(x);
-    }
   }
 
   private DeviceBuffer input(int rows) {

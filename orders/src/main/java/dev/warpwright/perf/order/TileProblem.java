@@ -72,14 +72,18 @@ public record TileProblem(
     if (atOnce < 1) {
       throw new UserError(atOnce + " tiles at a time: there must be at least 1");
     }
-    if (parts < 1 || parts > (chained == 0 ? 1 : columns)) {
+    if (chained == 0 && parts != 1) {
+      throw new UserError(
+          parts + " parts are of the second one's K of two chained matmuls; give chained=");
+    }
+    if (parts < 1 || parts > columns) {
       throw new UserError(
           String.format(
               Locale.ROOT,
               "%d parts of the second matmul's K, which has %d blocks: there are 1 to %d",
               parts,
-              chained == 0 ? 0 : columns,
-              chained == 0 ? 1 : columns));
+              columns,
+              columns));
     }
   }
 

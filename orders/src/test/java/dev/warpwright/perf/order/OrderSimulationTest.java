@@ -185,7 +185,7 @@ class OrderSimulationTest {
             new WorkItem(1, 0, 0, 1)),
         "in the same step as another part");
     assertThatThrownBy(() -> parts.inParts(4)).hasMessageContaining("4 parts of the second");
-    assertThatThrownBy(() -> one.inParts(2)).hasMessageContaining("there are 1 to 1");
+    assertThatThrownBy(() -> one.inParts(2)).hasMessageContaining("give chained=");
     assertThatThrownBy(() -> TileOrders.of(two, "partial:2")).hasMessageContaining("1 parts here");
     refuses(TileProblem.of(1, 1, 1, 1), List.of(new WorkItem(0, 0, 0)), "capacity 1 cannot hold");
     assertThatThrownBy(() -> one.check(List.of(), true)).hasMessageContaining("0 of 4 tiles");
