@@ -69,8 +69,14 @@ public record StagedGemm(
   /** Tiles a product. */
   public static StagedGemm of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
+    return of(s, Names.GEMM, workload, tileM, tileN, tileK, stages);
+  }
+
+  /** Tiles a product whose operands are called so. */
+  public static StagedGemm of(
+      Schedule s, Names names, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     int columns = Math.toIntExact(workload.epilogue().columns(tileN));
-    return of(s, Names.GEMM, workload.batch().isMany(), null, tileM, columns, tileK, stages);
+    return of(s, names, workload.batch().isMany(), null, tileM, columns, tileK, stages);
   }
 
   /**

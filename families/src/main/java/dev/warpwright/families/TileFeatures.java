@@ -87,6 +87,14 @@ public final class TileFeatures {
     return new Features(NAMES, values, predicted);
   }
 
+  /** The same of a kernel that takes so many microseconds longer than its tiles. */
+  public static Features longer(Features tiles, double micros) {
+    double predicted = tiles.predictedUs() + micros;
+    double[] values = tiles.values();
+    values[NAMES.indexOf("predicted")] = log(predicted);
+    return new Features(NAMES, values, predicted);
+  }
+
   /** Decisions that are no part of a grid. */
   public record Kind(
       int stages, int consumers, boolean persistent, boolean swapAb, boolean direct) {}

@@ -59,7 +59,7 @@ public final class Simulated {
         assertThat(v.within(tolerance)).as("%s: %s, seed %d", options, v, SEED).isTrue();
         first = first == null ? arguments.get(result).copy() : first;
         assertThat(arguments.get(result).sameBits(first)).as("%s: other bits", options).isTrue();
-        if (!has(kernel, "counters")) {
+        if (!waits(kernel)) {
           break;
         }
       }
@@ -70,7 +70,7 @@ public final class Simulated {
   private static List<GridOptions> orders(Kernel kernel) {
     List<GridOptions> orders =
         new ArrayList<>(List.of(GridOptions.DEFAULT, GridOptions.random(SEED)));
-    if (has(kernel, "counters")) {
+    if (waits(kernel)) {
       orders.add(GridOptions.DEFAULT.withBlocks(Options.Order.REVERSE, 1));
       orders.add(GridOptions.random(SEED + 1).withBlocks(Options.Order.SHUFFLED, 1));
       orders.add(
@@ -79,6 +79,11 @@ public final class Simulated {
               .withWarps(GridOptions.WarpChoice.TURNS));
     }
     return orders;
+  }
+
+  /** Whether blocks wait for each other. */
+  private static boolean waits(Kernel kernel) {
+    return has(kernel, "counters") || has(kernel, "prologueCounters");
   }
 
   private static boolean has(Kernel kernel, String name) {
@@ -92,7 +97,7 @@ public final class Simulated {
     for (int t = 0; t < gemm.table().size(); t++) {
       arguments.get("order").setIntegerElement(t, gemm.table().get(t));
     }
-    for (String counters : List.of("counters", "partCounters")) {
+    for (String counters : List.of("counters", "partCounters", "prologueCounters")) {
       if (has(kernel, counters)) {
         arguments.get(counters).fill(0);
       }
@@ -115,7 +120,7 @@ public final class Simulated {
 
   /** What the kernel has to write before it is read. */
   private static void poison(Arguments arguments, Kernel kernel, String result) {
-    for (String name : List.of(result, "H", "partial")) {
+    for (String name : List.of(result, "H", "partial", "A_global", "B_global")) {
       if (has(kernel, name)) {
         arguments.get(name).poison();
       }

@@ -9,6 +9,7 @@ import dev.warpwright.families.mma.AmpereSketch;
 import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.families.simt.SimtSketch;
 import dev.warpwright.families.wgmma.HopperSketch;
+import dev.warpwright.families.wgmma.PackedSketch;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Rejected;
@@ -26,8 +27,8 @@ public final class GemmSpace {
       List.of(HopperSketch.FAMILY, AmpereSketch.FAMILY, SimtSketch.FAMILY, PlainSketch.FAMILY);
 
   /**
-   * Families that are tried beside the first: on Hopper for rows that no TMA copy takes, and where
-   * memory is the limit, whatever multiplies.
+   * Families that are tried beside the first: on Hopper for rows that no TMA copy takes and for
+   * MN-major operands, and where memory is the limit, whatever multiplies.
    */
   private static final List<KernelFamily> BESIDE =
       List.of(
@@ -36,6 +37,7 @@ public final class GemmSpace {
                   AmpereSketch.FAMILY.supports(workload, target)
                       && HopperSketch.COPYING.supports(workload, target),
               HopperSketch::new),
+          PackedSketch.FAMILY,
           StreamedSketch.FAMILY);
 
   private GemmSpace() {}

@@ -45,7 +45,31 @@ public final class HopperGemm {
 
   /** The same for another computation of the workload's shape. */
   static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
-    Schedule schedule = scheduled(func, workload, config);
+    return schedule(new Begun(func, StagedGemm.Names.GEMM, workload), workload, config);
+  }
+
+  /**
+   * A schedule that may have begun with steps of its own.
+   *
+   * @param func what is computed
+   * @param schedule of it
+   * @param names of the operands that tiles are copied from
+   * @param computed the GEMM of the function
+   */
+  record Begun(PrimFunc func, Schedule schedule, StagedGemm.Names names, GemmWorkload computed) {
+    Begun(PrimFunc func, StagedGemm.Names names, GemmWorkload computed) {
+      this(func, new Schedule(func), names, computed);
+    }
+  }
+
+  /**
+   * Schedules the rest, and lowers.
+   *
+   * @param workload of the operands that tiles are copied from
+   */
+  static ScheduledGemm schedule(Begun begun, GemmWorkload workload, HopperConfig config) {
+    PrimFunc func = begun.func();
+    Schedule schedule = scheduled(begun, workload, config);
     PrimFunc tiles = schedule.func();
     Kernel kernel = Lowering.lower(tiles, GpuTarget.SM_90A);
     return new ScheduledGemm(
@@ -66,20 +90,26 @@ public final class HopperGemm {
   }
 
   /** The schedule itself. */
-  private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
-    Schedule s = new Schedule(func);
+  private static Schedule scheduled(Begun begun, GemmWorkload workload, HopperConfig config) {
+    Schedule s = begun.schedule();
     StagedGemm product =
         config.held()
             ? StagedGemm.holding(
                 s,
                 workload,
-                config.swapAb() ? StagedGemm.Names.GEMM.b() : StagedGemm.Names.GEMM.a(),
+                config.swapAb() ? begun.names().b() : begun.names().a(),
                 config.tileM(),
                 config.tileN(),
                 config.tileK(),
                 config.stages())
             : StagedGemm.of(
-                s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+                s,
+                begun.names(),
+                workload,
+                config.tileM(),
+                config.tileN(),
+                config.tileK(),
+                config.stages());
     s.roles(1, config.consumers());
     share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
@@ -91,7 +121,7 @@ public final class HopperGemm {
     if (config.vectors()) {
       s.annotate("copy", ThreadCopies.VECTORS);
     }
-    workload.description().forEach(s::annotate);
+    begun.computed().description().forEach(s::annotate);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
     return s;
   }

@@ -23,6 +23,8 @@ import static dev.warpwright.families.wgmma.HopperNumber.L2_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.LOOKUP;
 import static dev.warpwright.families.wgmma.HopperNumber.OUTSIDE;
+import static dev.warpwright.families.wgmma.HopperNumber.PACKED_BYTES;
+import static dev.warpwright.families.wgmma.HopperNumber.PACKING;
 import static dev.warpwright.families.wgmma.HopperNumber.PANEL;
 import static dev.warpwright.families.wgmma.HopperNumber.POWERED;
 import static dev.warpwright.families.wgmma.HopperNumber.RAGGED;
@@ -248,6 +250,11 @@ public final class HopperModel {
         rows / INSTRUCTION_ROWS * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES;
     double read = (INSTRUCTION_ROWS + columns) * INSTRUCTION_BYTES / at(SHARED_BYTES);
     return instructions * Math.max((columns + at(SPARE_COLUMNS)) / 2, read) / at(CLOCK);
+  }
+
+  /** Microseconds until so many bytes of operands are packed, in front of all tiles. */
+  double packing(double bytes) {
+    return at(PACKING) + bytes / at(PACKED_BYTES);
   }
 
   /** Bytes for which a block asks L2, as if all rows began with a line. */

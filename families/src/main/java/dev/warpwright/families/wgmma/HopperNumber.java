@@ -17,6 +17,12 @@ enum HopperNumber {
   /** A warp's load or store of what it transposes on its way to shared memory. */
   TRANSPOSED,
 
+  /** Until all blocks know that operands are packed, beside what that moves. */
+  PACKING,
+
+  /** Bytes of operands that are packed in a microsecond. */
+  PACKED_BYTES,
+
   /** Operations in a microsecond on 16 bits for which an SM's share of power lasts. */
   POWERED,
 

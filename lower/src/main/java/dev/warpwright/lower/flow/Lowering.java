@@ -3,6 +3,7 @@ package dev.warpwright.lower.flow;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.lower.copy.GridPrologue;
 import dev.warpwright.lower.grid.TrustedTables;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.pass.LoweringException;
@@ -15,6 +16,7 @@ import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
 import dev.warpwright.lower.tile.SplitColumns;
 import dev.warpwright.target.GpuTarget;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -46,6 +48,18 @@ public final class Lowering {
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
+    Optional<GridPrologue> prologue = GridPrologue.of(func);
+    PrimFunc tiles =
+        prologue.map(first -> listener.tell("GridPrologue", first.rest())).orElse(func);
+    Kernel kernel = kernel(tiles, target, listener);
+    if (prologue.isPresent()) {
+      kernel = listener.tell("GridPrologue", prologue.get().inFrontOf(kernel));
+    }
+    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
+    return TrustedTables.apply(kernel, listener);
+  }
+
+  private static Kernel kernel(PrimFunc func, GpuTarget target, PassListener listener) {
     boolean groups = PipelinedProgram.isForWarpgroups(func);
     if (groups && !target.hasWgmma()) {
       throw new LoweringException(
@@ -68,8 +82,6 @@ public final class Lowering {
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
     program = RollLayers.apply(program, listener);
-    Kernel kernel = LowerTiles.apply(program, target, listener);
-    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
-    return TrustedTables.apply(kernel, listener);
+    return LowerTiles.apply(program, target, listener);
   }
 }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GemmExplain {
   /** Families that multiply by tensor cores. */
-  private static final Set<String> ON_TENSOR_CORES = Set.of("wgmma", "mma");
+  private static final Set<String> ON_TENSOR_CORES = Set.of("wgmma", "packed", "mma");
 
   /** The space of single threads is small. */
   private static final int MOST_PLAIN = 1000;

@@ -75,6 +75,16 @@ final class CudaWrappers {
       }
       """;
 
+  static final String STORE_GLOBAL_X4 =
+      """
+      __device__ __forceinline__ void st_global_x4(void* dst, const unsigned* src) {
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "l"(dst), "r"(src[0]), "r"(src[1]), "r"(src[2]), "r"(src[3])
+                     : "memory");
+      }
+      """;
+
   /** Pairs of bytes first, pairs of pairs then: eight instructions. */
   static final String TRANSPOSE_B8_X4 =
       """

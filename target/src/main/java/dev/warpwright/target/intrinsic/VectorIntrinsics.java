@@ -76,6 +76,17 @@ public final class VectorIntrinsics {
           CudaWrappers.STORE_X4,
           "PTX ISA, st");
 
+  /** {@code (dst, src[4])}: 16 bytes to global memory. */
+  public static final TargetIntrinsic STORE_GLOBAL_X4 =
+      add(
+          "st.global.x4",
+          List.of(
+              new Operand("dst", null, GLOBAL, Access.WRITE, 16),
+              new Operand("src", DType.U32, LOCAL, Access.READ, 4)),
+          new Computes(LaneMeanings.load(4)),
+          CudaWrappers.STORE_GLOBAL_X4,
+          "PTX ISA, st");
+
   /** {@code (dst[4], src[4])}: 4 × 4 bytes, rows become columns: byte j of word i to i of j. */
   public static final TargetIntrinsic TRANSPOSE_B8_X4 =
       add(

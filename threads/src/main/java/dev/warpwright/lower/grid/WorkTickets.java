@@ -215,7 +215,7 @@ public record WorkTickets(
   }
 
   /** Waits until a counter has come to a value. */
-  static Stmt await(Buffer counter, List<Expr> at, Expr atLeast) {
+  public static Stmt await(Buffer counter, List<Expr> at, Expr atLeast) {
     Expr value = call(HopperIntrinsics.LOAD_ACQUIRE, new Expr.AddressOf(counter, at));
     return new Stmt.While(Exprs.lt(value, atLeast), Stmt.Seq.EMPTY);
   }

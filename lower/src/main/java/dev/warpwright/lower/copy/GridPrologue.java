@@ -1,0 +1,227 @@
+package dev.warpwright.lower.copy;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.grid.WorkTickets;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What all blocks of a grid do together before any of them begins with its tiles: operands that are
+ * packed, one matrix after the other, into memory of the program's own.
+ *
+ * <pre>{@code
+ * alloc B_global global                        while a share is left {
+ * tile.map { B_global[j, i] = B[i, j] }          share = draw            ahead, by one thread
+ * persistent t in tiles {                        B_global[…] = B[…]      all threads
+ *   … tile.copy Bs <- B_global[…] …      →     }
+ * }                                            signal done by shares; await done >= all
+ *                                              the kernel of the loop over tiles
+ * }</pre>
+ *
+ * <p>Blocks draw their shares, and none waits before all are drawn: whoever waits, waits for blocks
+ * that have begun and wait for nothing. So in which order blocks start, and how many run at a time,
+ * does not matter. The last block that has waited sets the counters back to zero for the next
+ * launch.
+ *
+ * <p>Threads write what TMA copies of other blocks read: each writer orders its stores before its
+ * block tells of them, each reader its copies behind the wait.
+ *
+ * <p>First of all passes, for those behind it see an operand like any other; what it has put aside
+ * comes back in front of the kernel, before that is simplified.
+ */
+public final class GridPrologue {
+  /** Shared memory that it takes of a block. */
+  public static final long SHARED_BYTES = 16;
+
+  private static final String COUNTERS = "prologueCounters";
+  private static final String ZERO = "zero";
+
+  /** Of the counters: shares that are done, behind those of {@link WorkTickets}. */
+  private static final int DONE = 2;
+
+  private static final List<Expr> FIRST = List.of(Exprs.i32(0));
+
+  private final PrimFunc rest;
+  private final List<Stmt.TileMap> maps;
+
+  private GridPrologue(PrimFunc rest, List<Stmt.TileMap> maps) {
+    this.rest = rest;
+    this.maps = List.copyOf(maps);
+  }
+
+  /** What stands in front of a program's tiles; empty if nothing does. */
+  public static Optional<GridPrologue> of(PrimFunc func) {
+    List<Buffer> packed = new ArrayList<>();
+    List<Stmt.TileMap> maps = new ArrayList<>();
+    Stmt body = apart(func.body(), packed, maps);
+    if (packed.isEmpty() || maps.isEmpty()) {
+      return Optional.empty();
+    }
+    List<Param> params = new ArrayList<>(func.params());
+    params.addAll(packed);
+    PrimFunc rest = new PrimFunc(func.name(), params, body, func.attrs());
+    return Optional.of(new GridPrologue(rest, maps));
+  }
+
+  /** What is behind the allocations and the maps. */
+  private static Stmt apart(Stmt s, List<Buffer> packed, List<Stmt.TileMap> maps) {
+    return switch (s) {
+      case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.GLOBAL -> {
+        packed.add(buffer);
+        yield apart(inner, packed, maps);
+      }
+      case Stmt.Seq(List<Stmt> all)
+          when !all.isEmpty() && all.getFirst() instanceof Stmt.TileMap map -> {
+        maps.add(map);
+        yield apart(Stmts.seq(all.subList(1, all.size())), packed, maps);
+      }
+      default -> s;
+    };
+  }
+
+  /** The program behind it, whose packed operands are parameters. */
+  public PrimFunc rest() {
+    return rest;
+  }
+
+  /**
+   * The kernel with all of this in front.
+   *
+   * @param kernel of {@link #rest}
+   * @throws LoweringException if what is packed is no transposed matrix
+   */
+  public Kernel inFrontOf(Kernel kernel) {
+    ThreadBinding threads =
+        kernel
+            .binding(ThreadAxis.THREAD_X)
+            .orElseThrow(() -> new LoweringException(kernel.name() + " has no threads"));
+    Var tid = threads.var();
+    int warps = kernel.threadsPerBlock() / 32;
+    Buffer counters = Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, DONE + 1L);
+    long blocks = 1;
+    for (ThreadBinding binding : kernel.bindings()) {
+      if (binding.axis().isBlock()) {
+        if (!(binding.extent() instanceof Expr.IntImm extent)) {
+          throw new LoweringException(kernel.name() + " packs operands by a number of blocks");
+        }
+        blocks *= extent.value();
+      }
+    }
+    List<Param> params = new ArrayList<>(kernel.params());
+    params.add(counters);
+    String zero = kernel.attrs().getString(ZERO);
+    Attrs attrs = kernel.attrs().with(ZERO, zero == null ? COUNTERS : zero + "," + COUNTERS);
+    return new Kernel(
+        kernel.name(),
+        kernel.kind(),
+        params,
+        kernel.bindings(),
+        Stmts.seq(packing(counters, tid, warps, blocks), kernel.body()),
+        attrs);
+  }
+
+  private Stmt packing(Buffer counters, Var tid, int warps, long blocks) {
+    Buffer turn = Buffer.of("share", DType.I32, Scope.SHARED, 1);
+    Buffer mine = Buffer.of("myShare", DType.I32, Scope.LOCAL, 1);
+    Buffer next = Buffer.of("nextShare", DType.I32, Scope.LOCAL, 1);
+    Buffer moved = Buffer.of("moved", DType.U32, Scope.LOCAL, 1);
+    List<TransposedMatrix> matrices = maps.stream().map(map -> transposed(map, warps)).toList();
+    long shares = matrices.stream().mapToLong(TransposedMatrix::shares).sum();
+    Expr drawn = WorkTickets.draw(counters);
+    Expr share = new Expr.Load(mine, FIRST);
+    Expr one = Exprs.constant(Type.U32, 1);
+    Stmt take = set(mine, new Expr.Load(turn, FIRST));
+    Stmt each =
+        Stmts.seq(
+            // All have read their share: the next one may be handed on.
+            barrier(),
+            first(tid, set(next, drawn), set(moved, Exprs.add(new Expr.Load(moved, FIRST), one))),
+            moves(matrices, share, tid),
+            first(tid, set(turn, new Expr.Load(next, FIRST))),
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
+            barrier(),
+            take);
+    List<Expr> done = List.of(Exprs.i32(DONE));
+    Stmt told =
+        Exprs.evaluate(
+            HopperIntrinsics.RED_RELEASE,
+            new Expr.AddressOf(counters, done),
+            new Expr.Load(moved, FIRST));
+    return Stmts.alloc(
+        List.of(turn, mine, next, moved),
+        Stmts.seq(
+            set(moved, Exprs.constant(Type.U32, 0)),
+            first(tid, set(turn, drawn)),
+            barrier(),
+            take,
+            new Stmt.While(Exprs.lt(share, Exprs.i32(shares)), each),
+            first(
+                tid,
+                told,
+                WorkTickets.await(counters, done, Exprs.constant(Type.U32, shares)),
+                WorkTickets.leave(counters, blocks)),
+            barrier(),
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL)));
+  }
+
+  /** A share is one of the first matrix, or one of those behind it. */
+  private static Stmt moves(List<TransposedMatrix> matrices, Expr share, Var tid) {
+    TransposedMatrix matrix = matrices.getFirst();
+    if (matrices.size() == 1) {
+      return matrix.move(share, tid);
+    }
+    Stmt others =
+        moves(
+            matrices.subList(1, matrices.size()),
+            Exprs.sub(share, Exprs.i32(matrix.shares())),
+            tid);
+    return new Stmt.If(
+        Exprs.lt(share, Exprs.i32(matrix.shares())), matrix.move(share, tid), others);
+  }
+
+  /** {@code to[j, i] = from[i, j]}, all of it. */
+  private static TransposedMatrix transposed(Stmt.TileMap map, int warps) {
+    if (map.stores().size() == 1
+        && map.vars().size() == 2
+        && map.stores().getFirst() instanceof Stmt.Store store
+        && store.value() instanceof Expr.Load load
+        && load.indices().equals(map.vars())
+        && store.indices().equals(List.of(map.vars().get(1), map.vars().get(0)))
+        && load.buffer().shape().equals(map.extents())) {
+      return new TransposedMatrix(load.buffer(), store.buffer(), warps);
+    }
+    throw new LoweringException(
+        map.stores().getFirst().buffer().name()
+            + " is made in front of all tiles, but is no transposed matrix");
+  }
+
+  private static Stmt first(Var tid, Stmt... stmts) {
+    return new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), Stmts.seq(stmts), null);
+  }
+
+  private static Stmt set(Buffer one, Expr value) {
+    return new Stmt.Store(one, FIRST, value);
+  }
+
+  private static Stmt barrier() {
+    return Exprs.evaluate(Intrinsics.SYNC_THREADS);
+  }
+}

@@ -1,0 +1,268 @@
+package dev.warpwright.lower.copy;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.VectorIntrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * A matrix in global memory that becomes another one's transpose, by warps. A thread has squares of
+ * as many rows as 16 bytes have elements: it loads 16 bytes of each row, and stores 16 bytes of
+ * each column, which are what {@code V} loads hold.
+ *
+ * <pre>{@code
+ * loaded[i] = from[r + i, c +: V]          V rows i, 16 bytes each
+ * to[c + v, r +: V] = loaded[i][v]         V columns v, 16 bytes each
+ * }</pre>
+ *
+ * <p>Eight lanes side by side and four one below the other: a warp loads whole lines, and stores
+ * whole sectors. Shared memory is not needed, so this may stand in front of a kernel that has all
+ * of it.
+ *
+ * @param from what is read
+ * @param to its transpose
+ * @param warps that do this together
+ */
+record TransposedMatrix(Buffer from, Buffer to, int warps) {
+  private static final int CHUNK = 16;
+  private static final int WORDS = CHUNK / Integer.BYTES;
+  private static final int LANES_OF_COLUMNS = 8;
+  private static final int LANES_OF_ROWS = 4;
+
+  /** Registers of what a thread has under way; their loads cover the way from memory. */
+  private static final int LOADED = 32;
+
+  TransposedMatrix {
+    int elements = CHUNK / from.dtype().bytes();
+    boolean fits =
+        from.dtype() == to.dtype()
+            && from.dtype().bytes() != 2
+            && from.rank() == 2
+            && to.rank() == 2
+            && from.extent(0) == to.extent(1)
+            && from.extent(1) == to.extent(0);
+    if (!fits
+        || from.extent(0) % elements != 0
+        || from.extent(1) % elements != 0
+        || !isAligned(from)
+        || !isAligned(to)) {
+      throw new LoweringException(
+          String.format(
+              Locale.ROOT,
+              "%s is not transposed into %s in front of all tiles: matrices of 4 or 1 bytes an"
+                  + " element, whose rows and columns are multiples of 16 bytes, are",
+              from.name(),
+              to.name()));
+    }
+  }
+
+  /** Whether all rows begin at multiples of 16 bytes. */
+  private static boolean isAligned(Buffer matrix) {
+    long row = matrix.layout() == null ? matrix.extent(1) : matrix.layout().offset(1, 0);
+    return row * matrix.dtype().bytes() % CHUNK == 0 && matrix.alignment() >= CHUNK;
+  }
+
+  /** Elements of 16 bytes: rows and columns of a square. */
+  private int side() {
+    return CHUNK / from.dtype().bytes();
+  }
+
+  private long high() {
+    return (long) LANES_OF_ROWS * side();
+  }
+
+  private long wide() {
+    return (long) LANES_OF_COLUMNS * side();
+  }
+
+  /** What a warp moves at once is {@link #high} rows and {@link #wide} columns. */
+  private long across() {
+    return Math.ceilDiv(from.extent(1), wide());
+  }
+
+  private long pieces() {
+    return Math.ceilDiv(from.extent(0), high()) * across();
+  }
+
+  /** Pieces that a warp has under way at once. */
+  private int together() {
+    return Math.max(1, LOADED / (side() * WORDS));
+  }
+
+  /** Shares of all warps together. */
+  long shares() {
+    return Math.ceilDiv(pieces(), (long) warps * together());
+  }
+
+  /**
+   * Moves a share.
+   *
+   * @param share its number, below {@link #shares}
+   * @param tid the thread among all warps
+   */
+  Stmt move(Expr share, Var tid) {
+    Buffer loaded =
+        Buffer.of(
+            to.name() + "_loaded", DType.U32, Scope.LOCAL, (long) together() * side() * WORDS);
+    Buffer column = Buffer.of(to.name() + "_column", DType.U32, Scope.LOCAL, WORDS);
+    List<Buffer> registers = new ArrayList<>(List.of(loaded, column));
+    Buffer rows = Buffer.of(to.name() + "_rows", DType.U32, Scope.LOCAL, WORDS);
+    Buffer words = Buffer.of(to.name() + "_words", DType.U32, Scope.LOCAL, (long) WORDS * WORDS);
+    boolean bytes = from.dtype().bytes() == 1;
+    if (bytes) {
+      registers.addAll(List.of(rows, words));
+    }
+    return Stmts.alloc(
+        registers,
+        Stmts.seq(
+            each(share, tid, (number, r, c) -> load(loaded, number, r, c)),
+            each(
+                share,
+                tid,
+                (number, r, c) ->
+                    bytes
+                        ? storeBytes(loaded, rows, words, column, number, r, c)
+                        : store(loaded, column, number, r, c))));
+  }
+
+  /** Code for a square: its number among those of a thread, its first row and column. */
+  private interface Square {
+    Stmt code(Expr number, Expr row, Expr column);
+  }
+
+  private Stmt each(Expr share, Var tid, Square square) {
+    return unrolled(
+        "u",
+        together(),
+        u -> {
+          Var piece = Var.index("piece");
+          Var row = Var.index("row");
+          Var column = Var.index("column");
+          Expr lane = Exprs.mod(tid, 32);
+          Expr number =
+              Exprs.add(
+                  Exprs.mul(Exprs.add(Exprs.mul(share, together()), u), warps), Exprs.div(tid, 32));
+          Stmt code = square.code(u, row, column);
+          Expr inside = inside(row, column);
+          return new Stmt.Let(
+              piece,
+              number,
+              new Stmt.Let(
+                  row,
+                  Exprs.add(
+                      Exprs.mul(Exprs.div(piece, across()), high()),
+                      Exprs.mul(Exprs.div(lane, LANES_OF_COLUMNS), side())),
+                  new Stmt.Let(
+                      column,
+                      Exprs.add(
+                          Exprs.mul(Exprs.mod(piece, across()), wide()),
+                          Exprs.mul(Exprs.mod(lane, LANES_OF_COLUMNS), side())),
+                      Exprs.isConst(inside, 1) ? code : new Stmt.If(inside, code, null))));
+        });
+  }
+
+  /** Squares are inside or outside as a whole; rows behind the last piece are outside, too. */
+  private Expr inside(Var row, Var column) {
+    boolean even = pieces() % ((long) warps * together()) == 0 && from.extent(0) % high() == 0;
+    Expr rows = even ? Exprs.bool(true) : Exprs.lt(row, Exprs.i32(from.extent(0)));
+    return from.extent(1) % wide() == 0
+        ? rows
+        : Exprs.and(rows, Exprs.lt(column, Exprs.i32(from.extent(1))));
+  }
+
+  private Stmt load(Buffer loaded, Expr number, Expr r, Expr c) {
+    return unrolled(
+        "y",
+        side(),
+        i ->
+            Exprs.evaluate(
+                VectorIntrinsics.LOAD_X4,
+                new Expr.AddressOf(loaded, List.of(word(number, i, Exprs.i32(0)))),
+                new Expr.AddressOf(from, List.of(Exprs.add(r, i), c))));
+  }
+
+  /** The place of a word of a row in registers. */
+  private Expr word(Expr number, Expr row, Expr word) {
+    Expr rows = Exprs.add(Exprs.mul(number, side()), row);
+    return Exprs.add(Exprs.mul(rows, WORDS), word);
+  }
+
+  private Stmt store(Buffer loaded, Buffer column, Expr number, Expr r, Expr c) {
+    return unrolled(
+        "v",
+        WORDS,
+        v ->
+            Stmts.seq(
+                unrolled(
+                    "y",
+                    WORDS,
+                    i ->
+                        new Stmt.Store(column, List.of(i), Exprs.load(loaded, word(number, i, v)))),
+                stored(column, r, Exprs.add(c, v))));
+  }
+
+  /** Sixteen rows of sixteen bytes: transposed four by four, then columns of words. */
+  private Stmt storeBytes(
+      Buffer loaded, Buffer rows, Buffer words, Buffer column, Expr number, Expr r, Expr c) {
+    return unrolled(
+        "w",
+        WORDS,
+        w ->
+            Stmts.seq(
+                unrolled(
+                    "b",
+                    WORDS,
+                    b ->
+                        Stmts.seq(
+                            unrolled(
+                                "y",
+                                WORDS,
+                                i ->
+                                    new Stmt.Store(
+                                        rows,
+                                        List.of(i),
+                                        Exprs.load(
+                                            loaded,
+                                            word(number, Exprs.add(Exprs.mul(b, WORDS), i), w)))),
+                            Exprs.evaluate(
+                                VectorIntrinsics.TRANSPOSE_B8_X4,
+                                new Expr.AddressOf(words, List.of(Exprs.mul(b, WORDS))),
+                                new Expr.AddressOf(rows, List.of(Exprs.i32(0)))))),
+                unrolled(
+                    "v",
+                    WORDS,
+                    v ->
+                        Stmts.seq(
+                            unrolled(
+                                "b",
+                                WORDS,
+                                b ->
+                                    new Stmt.Store(
+                                        column,
+                                        List.of(b),
+                                        Exprs.load(words, Exprs.add(Exprs.mul(b, WORDS), v)))),
+                            stored(column, r, Exprs.add(c, Exprs.add(Exprs.mul(w, WORDS), v)))))));
+  }
+
+  private Stmt stored(Buffer column, Expr r, Expr c) {
+    return Exprs.evaluate(
+        VectorIntrinsics.STORE_GLOBAL_X4,
+        new Expr.AddressOf(to, List.of(c, r)),
+        new Expr.AddressOf(column, List.of(Exprs.i32(0))));
+  }
+
+  private static Stmt unrolled(String name, long count, Function<Expr, Stmt> body) {
+    return Stmts.loop(ForKind.UNROLLED, name, count, body::apply);
+  }
+}
