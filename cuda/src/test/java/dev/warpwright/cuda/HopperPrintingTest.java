@@ -79,6 +79,9 @@ class HopperPrintingTest {
           Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(
               HopperIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
+          Map.entry(
+              HopperIntrinsics.ATOMIC_ADD_RELAXED,
+              "Count[1] = atomic.add.relaxed.u32(&Count[0], u32(n))"),
           Map.entry(HopperIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
           Map.entry(HopperIntrinsics.LOAD_ACQUIRE, "Count[1] = load.acquire.u32(&Count[0])"));
 
@@ -298,6 +301,6 @@ class HopperPrintingTest {
         .filter(HopperPrintingTest::isAnywhere)
         .forEach(intrinsic -> kernels.add(kernel(intrinsic)));
     String text = CudaPrinter.print(kernels, GpuTarget.SM_75);
-    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(7);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(8);
   }
 }

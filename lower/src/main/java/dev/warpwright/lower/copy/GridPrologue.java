@@ -15,10 +15,12 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,11 +53,15 @@ public final class GridPrologue {
   /** Shared memory that it takes of a block. */
   public static final long SHARED_BYTES = 16;
 
-  private static final String COUNTERS = "prologueCounters";
+  private static final String NAME = "prologueCounters";
   private static final String ZERO = "zero";
 
-  /** Of the counters: shares that are done, behind those of {@link WorkTickets}. */
+  /** Of the counters: shares that are drawn, as {@link WorkTickets} counts them, and done. */
+  private static final int DRAWN = 0;
+
   private static final int DONE = 2;
+
+  private static final Buffer COUNTERS = Buffer.of(NAME, DType.U32, Scope.GLOBAL, DONE + 1L);
 
   private static final List<Expr> FIRST = List.of(Exprs.i32(0));
 
@@ -113,9 +119,6 @@ public final class GridPrologue {
         kernel
             .binding(ThreadAxis.THREAD_X)
             .orElseThrow(() -> new LoweringException(kernel.name() + " has no threads"));
-    Var tid = threads.var();
-    int warps = kernel.threadsPerBlock() / 32;
-    Buffer counters = Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, DONE + 1L);
     long blocks = 1;
     for (ThreadBinding binding : kernel.bindings()) {
       if (binding.axis().isBlock()) {
@@ -125,29 +128,34 @@ public final class GridPrologue {
         blocks *= extent.value();
       }
     }
+    int block = kernel.threadsPerBlock();
+    int onSm = block * Math.toIntExact(kernel.attrs().getLong("minBlocks", 1));
+    Stmt packing = packing(threads.var(), block / 32, WarpRoles.launchRegisters(onSm), blocks);
     List<Param> params = new ArrayList<>(kernel.params());
-    params.add(counters);
+    params.add(COUNTERS);
     String zero = kernel.attrs().getString(ZERO);
-    Attrs attrs = kernel.attrs().with(ZERO, zero == null ? COUNTERS : zero + "," + COUNTERS);
+    Attrs attrs = kernel.attrs().with(ZERO, zero == null ? NAME : zero + "," + NAME);
     return new Kernel(
         kernel.name(),
         kernel.kind(),
         params,
         kernel.bindings(),
-        Stmts.seq(packing(counters, tid, warps, blocks), kernel.body()),
+        Stmts.seq(packing, kernel.body()),
         attrs);
   }
 
-  private Stmt packing(Buffer counters, Var tid, int warps, long blocks) {
+  private Stmt packing(Var tid, int warps, int registers, long blocks) {
     Buffer turn = Buffer.of("share", DType.I32, Scope.SHARED, 1);
     Buffer mine = Buffer.of("myShare", DType.I32, Scope.LOCAL, 1);
     Buffer next = Buffer.of("nextShare", DType.I32, Scope.LOCAL, 1);
     Buffer moved = Buffer.of("moved", DType.U32, Scope.LOCAL, 1);
-    List<TransposedMatrix> matrices = maps.stream().map(map -> transposed(map, warps)).toList();
+    List<TransposedMatrix> matrices =
+        maps.stream().map(map -> transposed(map, warps, registers)).toList();
     long shares = matrices.stream().mapToLong(TransposedMatrix::shares).sum();
-    Expr drawn = WorkTickets.draw(counters);
-    Expr share = new Expr.Load(mine, FIRST);
     Expr one = Exprs.constant(Type.U32, 1);
+    // Who draws is told nothing: it is the counter of what is done that orders stores and copies.
+    Expr drawn = Exprs.cast(DType.I32, counted(HopperIntrinsics.ATOMIC_ADD_RELAXED, DRAWN, one));
+    Expr share = new Expr.Load(mine, FIRST);
     Stmt take = set(mine, new Expr.Load(turn, FIRST));
     Stmt each =
         Stmts.seq(
@@ -156,15 +164,8 @@ public final class GridPrologue {
             first(tid, set(next, drawn), set(moved, Exprs.add(new Expr.Load(moved, FIRST), one))),
             moves(matrices, share, tid),
             first(tid, set(turn, new Expr.Load(next, FIRST))),
-            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
             barrier(),
             take);
-    List<Expr> done = List.of(Exprs.i32(DONE));
-    Stmt told =
-        Exprs.evaluate(
-            HopperIntrinsics.RED_RELEASE,
-            new Expr.AddressOf(counters, done),
-            new Expr.Load(moved, FIRST));
     return Stmts.alloc(
         List.of(turn, mine, next, moved),
         Stmts.seq(
@@ -173,13 +174,24 @@ public final class GridPrologue {
             barrier(),
             take,
             new Stmt.While(Exprs.lt(share, Exprs.i32(shares)), each),
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
+            barrier(),
             first(
                 tid,
-                told,
-                WorkTickets.await(counters, done, Exprs.constant(Type.U32, shares)),
-                WorkTickets.leave(counters, blocks)),
+                new Stmt.Evaluate(
+                    counted(HopperIntrinsics.RED_RELEASE, DONE, new Expr.Load(moved, FIRST))),
+                WorkTickets.await(
+                    COUNTERS, List.of(Exprs.i32(DONE)), Exprs.constant(Type.U32, shares)),
+                WorkTickets.leave(COUNTERS, blocks)),
             barrier(),
-            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL)));
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
+            // Copies overwrite the place of the share, too.
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC)));
+  }
+
+  private static Expr.Call counted(TargetIntrinsic intrinsic, int counter, Expr by) {
+    Expr address = new Expr.AddressOf(COUNTERS, List.of(Exprs.i32(counter)));
+    return new Expr.Call(intrinsic, List.of(address, by), Type.U32);
   }
 
   /** A share is one of the first matrix, or one of those behind it. */
@@ -198,7 +210,7 @@ public final class GridPrologue {
   }
 
   /** {@code to[j, i] = from[i, j]}, all of it. */
-  private static TransposedMatrix transposed(Stmt.TileMap map, int warps) {
+  private static TransposedMatrix transposed(Stmt.TileMap map, int warps, int registers) {
     if (map.stores().size() == 1
         && map.vars().size() == 2
         && map.stores().getFirst() instanceof Stmt.Store store
@@ -206,7 +218,7 @@ public final class GridPrologue {
         && load.indices().equals(map.vars())
         && store.indices().equals(List.of(map.vars().get(1), map.vars().get(0)))
         && load.buffer().shape().equals(map.extents())) {
-      return new TransposedMatrix(load.buffer(), store.buffer(), warps);
+      return new TransposedMatrix(load.buffer(), store.buffer(), warps, registers);
     }
     throw new LoweringException(
         map.stores().getFirst().buffer().name()

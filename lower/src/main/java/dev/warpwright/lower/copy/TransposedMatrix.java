@@ -33,15 +33,19 @@ import java.util.function.Function;
  * @param from what is read
  * @param to its transpose
  * @param warps that do this together
+ * @param registers that each of their threads has
  */
-record TransposedMatrix(Buffer from, Buffer to, int warps) {
+record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
   private static final int CHUNK = 16;
   private static final int WORDS = CHUNK / Integer.BYTES;
   private static final int LANES_OF_COLUMNS = 8;
   private static final int LANES_OF_ROWS = 4;
 
-  /** Registers of what a thread has under way; their loads cover the way from memory. */
-  private static final int LOADED = 32;
+  /** Registers of what a thread has under way, at most: their loads cover the way from memory. */
+  private static final int LOADED = 64;
+
+  /** Registers that a thread needs beside what it has loaded. */
+  private static final int OTHER_REGISTERS = 40;
 
   TransposedMatrix {
     int elements = CHUNK / from.dtype().bytes();
@@ -97,7 +101,7 @@ record TransposedMatrix(Buffer from, Buffer to, int warps) {
 
   /** Pieces that a warp has under way at once. */
   private int together() {
-    return Math.max(1, LOADED / (side() * WORDS));
+    return Math.max(1, Math.min(LOADED, registers - OTHER_REGISTERS) / (side() * WORDS));
   }
 
   /** Shares of all warps together. */

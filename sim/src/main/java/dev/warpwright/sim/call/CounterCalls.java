@@ -30,7 +30,8 @@ final class CounterCalls {
     LongExpr offset = access.offset();
     int slot = access.slot();
     boolean loads = call.op() == HopperIntrinsics.LOAD_ACQUIRE;
-    boolean acquires = call.op() != HopperIntrinsics.RED_RELEASE;
+    boolean relaxed = call.op() == HopperIntrinsics.ATOMIC_ADD_RELAXED;
+    boolean acquires = call.op() != HopperIntrinsics.RED_RELEASE && !relaxed;
     LongExpr value = loads ? f -> 0 : calls.exprs().integer(call.args().get(1));
     return (w, mask) -> {
       for (int m = mask; m != 0; m &= m - 1) {
@@ -45,7 +46,9 @@ final class CounterCalls {
           int added = (int) value.eval(f);
           w.changes += added == 0 ? 0 : 1;
           Bytes.putInt(f.memory[slot], 4 * element, old + added);
-          w.actor.release(f.warpLane, released);
+          if (!relaxed) {
+            w.actor.release(f.warpLane, released);
+          }
         }
         sink.set(f, old & 0xFFFF_FFFFL);
       }

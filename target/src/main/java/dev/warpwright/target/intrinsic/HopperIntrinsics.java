@@ -341,6 +341,16 @@ public final class HopperIntrinsics {
           new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
           new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
 
+  /** {@code (address, value)}: adds and gives the old value; orders nothing else. */
+  public static final TargetIntrinsic ATOMIC_ADD_RELAXED =
+      value(
+          "atomic.add.relaxed.u32",
+          Type.U32,
+          Unit.COUNTER,
+          HopperWrappers.ATOMIC_ADD_RELAXED_U32,
+          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
+          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
+
   /** {@code (address, value)}: adds; releases the thread's earlier accesses to the GPU. */
   public static final TargetIntrinsic RED_RELEASE =
       add(

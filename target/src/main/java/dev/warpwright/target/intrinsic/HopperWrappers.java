@@ -225,6 +225,16 @@ final class HopperWrappers {
       }
       """;
 
+  static final String ATOMIC_ADD_RELAXED_U32 =
+      """
+      __device__ __forceinline__ unsigned atomic_add_relaxed_u32(unsigned* address, unsigned value) {
+        unsigned old;
+        asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+                     : "=r"(old) : "l"(address), "r"(value) : "memory");
+        return old;
+      }
+      """;
+
   static final String RED_RELEASE_U32 =
       """
       __device__ __forceinline__ void red_add_release_u32(unsigned* address, unsigned value) {
