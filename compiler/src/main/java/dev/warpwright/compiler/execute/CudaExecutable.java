@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.program.CompiledProgram;
@@ -40,7 +41,7 @@ public final class CudaExecutable implements Executable {
   private volatile boolean closed;
 
   /**
-   * Loads the module and uploads the constants.
+   * Loads the module and uploads the constants; where that fails, nothing stays on the device.
    *
    * @param cubin machine code of all the program's kernels
    */
@@ -49,8 +50,20 @@ public final class CudaExecutable implements Executable {
     this.compiled = compiled;
     this.context = context;
     this.module = context.load(cubin.bytes());
-    this.first = opened(new CudaWorkspace(this, context.newStream(), true));
-    CudaStream stream = first.stream();
+    try {
+      this.first = opened(new CudaWorkspace(this, context.newStream(), true));
+      upload(constants, first.stream());
+    } catch (RuntimeException e) {
+      try {
+        close();
+      } catch (DeviceError again) {
+        e.addSuppressed(again);
+      }
+      throw e;
+    }
+  }
+
+  private void upload(ConstantStore constants, CudaStream stream) {
     for (PackedConstant constant : compiled.constants()) {
       MemorySegment packed = Elements.segment(constants.array(constant));
       CudaBuffer buffer = context.allocate(Math.max(16, packed.byteSize()));

@@ -15,6 +15,7 @@ import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.buffer.DeviceBuffer;
+import dev.warpwright.compiler.buffer.DeviceStream;
 import dev.warpwright.compiler.buffer.TensorBuffer;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Program;
@@ -163,6 +164,42 @@ final class CudaExecutableTest {
       }
     }
     assertThat(gpu.liveBuffers()).isZero();
+  }
+
+  @Test
+  void aModelLeavesNothingOnTheDevice() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80))) {
+      for (int i = 0; i < 3; i++) {
+        try (CompiledModel model = compile(device);
+            DeviceStream stream = device.newStream();
+            DeviceBuffer x = device.allocate(DType.F32, 4 * FEATURES);
+            DeviceBuffer y = device.allocate(DType.F32, 4 * 10)) {
+          for (int run = 0; run < 3; run++) {
+            model.run(rows(4, run));
+            model.run(rows(600, run));
+            model.enqueue(stream, 4, x, y);
+          }
+          assertThat(gpu.live())
+              .containsOnlyKeys("buffers", "events", "graphs", "modules", "pinned", "streams");
+        }
+        assertThat(gpu.live()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aModelThatDoesNotFitLeavesNothingOnTheDevice() {
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
+        CompiledModel model = compile(device)) {
+      gpu.fits(1);
+      assertThatThrownBy(() -> model.run(rows(4, 1)))
+          .isInstanceOf(DeviceError.class)
+          .hasMessageContaining("cuMemAlloc");
+      assertThat(gpu.live()).isEmpty();
+      gpu.fits(Integer.MAX_VALUE);
+      float[] x = rows(4, 1);
+      assertThat(model.run(x)).containsExactly(expected(x), within(1e-4f));
+    }
   }
 
   @Test

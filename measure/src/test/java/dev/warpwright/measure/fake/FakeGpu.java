@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   public static final double CALL_US = 100;
 
   private static final int INVALID_VALUE = 1;
+  private static final int OUT_OF_MEMORY = 2;
   private static final int NOT_FOUND = 500;
   private static final int LAUNCH_FAILED = 719;
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
@@ -88,6 +90,8 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private int devices = 1;
   private int hostCopies;
   private int liveStreams;
+  private int liveEvents;
+  private int mostBuffers = Integer.MAX_VALUE;
   private int waits;
   private int capturing;
 
@@ -194,6 +198,27 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** How many streams were made and not destroyed. */
   public int liveStreams() {
     return liveStreams;
+  }
+
+  /** What was made on the device and not given back, by kind. */
+  public Map<String, Integer> live() {
+    Map<String, Integer> all =
+        new TreeMap<>(
+            Map.of(
+                "buffers", memory.size(),
+                "pinned", hostMemory.size(),
+                "streams", liveStreams,
+                "events", liveEvents,
+                "modules", modules.size(),
+                "graphs", graphs.size()));
+    all.values().removeIf(number -> number == 0);
+    return all;
+  }
+
+  /** Has memory for so many buffers at once and no more. */
+  public FakeGpu fits(int buffers) {
+    mostBuffers = buffers;
+    return this;
   }
 
   /** How often a stream was waited for. */
@@ -349,10 +374,13 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuEventCreate(long out, int flags) {
+    liveEvents++;
     return put(out, handles++);
   }
 
   int cuEventDestroy_v2(long event) {
+    liveEvents--;
+    events.remove(event);
     return 0;
   }
 
@@ -420,6 +448,9 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuMemAlloc_v2(long out, long bytes) {
+    if (memory.size() >= mostBuffers) {
+      return OUT_OF_MEMORY;
+    }
     Arena arena = Arena.ofShared();
     MemorySegment segment = arena.allocate(bytes, 256);
     memory.put(segment.address(), arena);

@@ -106,11 +106,15 @@ public final class DriverLibrary {
     return find(symbol, descriptor).orElseGet(() -> lacking(symbol, descriptor.toMethodType()));
   }
 
-  /** Whether this driver has a function that takes so many {@code long}s. */
+  /** Whether this driver has a function that takes so many {@code long}s; nothing is linked. */
   static boolean has(String symbol, int longs) {
+    NativeFunctions functions = replacement;
+    if (functions == null) {
+      return SYMBOLS != null && SYMBOLS.find(symbol).isPresent();
+    }
     ValueLayout[] arguments = new ValueLayout[longs];
     Arrays.fill(arguments, JAVA_LONG);
-    return find(symbol, FunctionDescriptor.of(JAVA_INT, arguments)).isPresent();
+    return functions.find(symbol, FunctionDescriptor.of(JAVA_INT, arguments)).isPresent();
   }
 
   private static Optional<MethodHandle> find(String symbol, FunctionDescriptor descriptor) {
