@@ -31,12 +31,19 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
 
   @Override
   public DeviceBuffer allocate(DType type, long elements) {
-    throw new DeviceError("no GPU here runs " + gpu.name() + "; use --target auto or cpu");
+    throw notHere();
   }
 
   @Override
   public Executable load(CompiledProgram program, ConstantStore constants) {
-    throw new DeviceError("no GPU here runs " + gpu.name() + "; use --target auto or cpu");
+    throw notHere();
+  }
+
+  private DeviceError notHere() {
+    return new DeviceError(
+        "an OfflineGpu compiles for "
+            + gpu.name()
+            + " and runs nothing; Device.best() and new CpuDevice() do");
   }
 
   @Override

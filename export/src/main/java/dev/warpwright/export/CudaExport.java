@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * compile or run them, and no library but CUDA's runtime.
  */
 public final class CudaExport {
+  /** What a class of {@link Form#JAVA} needs: the runtime and what it requires. */
+  public static final String JARS = "warpwright-runtime, -cuda, -target, -text, -ir and -base";
+
   private CudaExport() {}
 
   /** What is written. */

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The host program: fills memory, launches, checks the results and times the launch. */
@@ -67,10 +68,29 @@ final class HostProgramText {
         }
 
         """);
+    out.append(
+        String.format(
+            Locale.ROOT,
+            """
+            static void need_gpu() {
+              int gpus = 0;
+              const cudaError_t status = cudaGetDeviceCount(&gpus);
+              if (status != cudaSuccess || gpus == 0) {
+                std::fprintf(stderr, "no GPU here (%%s); run this where there is an NVIDIA GPU for %s\\n",
+                             status == cudaSuccess ? "the driver shows none" : cudaGetErrorString(status));
+                std::exit(3);
+              }
+            }
+
+            """,
+            signature.variants().stream()
+                .map(variant -> variant.target().name())
+                .collect(Collectors.joining(" or "))));
     types().forEach(type -> out.append(conversions(type)).append('\n'));
     out.append(memory());
     out.append(
         ResultsText.isDrawn(exported) ? "int main(int argc, char** argv) {\n" : "int main() {\n");
+    line("need_gpu();");
     fill();
     launch();
     out.append(ResultsText.of(exported, signature));

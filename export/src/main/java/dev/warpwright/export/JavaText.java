@@ -89,8 +89,8 @@ final class JavaText {
             /**
              * %1$s, as machine code for %2$s.
              *
-             * <p>Needs warpwright-runtime and what it brings, and {@code --enable-native-access}. One thread and
-             * one stream at a time: calls share a workspace.
+             * <p>Needs the jars %6$s, and {@code --enable-native-access}.
+             * One thread and one stream at a time: calls share a workspace.
              *
              * <pre>{@code
              * try (var context = CudaDriver.require().device(0).open();
@@ -109,7 +109,8 @@ final class JavaText {
                 ? ", Files.readAllBytes(Path.of(\"" + exported.constantsFile() + "\"))"
                 : "",
             shown.stream().map(signature.text()::of).collect(Collectors.joining(", "))
-                + (row().isEmpty() ? "" : ", " + row())));
+                + (row().isEmpty() ? "" : ", " + row()),
+            CudaExport.JARS));
     embedded(cubin);
     out.append(
         "  private final CudaContext cudaContext;\n  private final CudaModule cudaModule;\n");

@@ -44,7 +44,8 @@ final class ExportedCheckTest {
       using cudaGraphExec_t = int;
       enum { cudaSuccess, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
       enum { cudaStreamCaptureModeThreadLocal };
-      inline const char* cudaGetErrorString(int) { return ""; }
+      inline const char* cudaGetErrorString(int) { return "no CUDA-capable device is detected"; }
+      inline int cudaGetDeviceCount(int* n) { *n = std::atoi(std::getenv("GPUS")); return *n < 0 ? 100 : 0; }
       template <typename T> int cudaMalloc(T** to, std::size_t n) { *to = (T*)std::malloc(n); return 0; }
       inline int cudaMemset(void* to, int byte, std::size_t n) { std::memset(to, byte, n); return 0; }
       inline int cudaMemcpy(void* to, const void* from, std::size_t n, int) { std::memcpy(to, from, n); return 0; }
@@ -132,6 +133,16 @@ final class ExportedCheckTest {
     }
   }
 
+  @Test
+  void withoutGpuOneLineSaysWhatToDo() throws Exception {
+    compile(GemmWorkload.nt(60, 72, 80, DType.F32));
+    String instead = "; run this where there is an NVIDIA GPU for sm_80\n";
+    assertThat(run("none", -1))
+        .isEqualTo(new Ran(3, "no GPU here (no CUDA-capable device is detected)" + instead));
+    assertThat(run("none", 0))
+        .isEqualTo(new Ran(3, "no GPU here (the driver shows none)" + instead));
+  }
+
   private void compile(GemmWorkload workload) throws IOException, InterruptedException {
     assumeTrue(hasCompiler(), "g++ is not installed");
     ScheduledGemm gemm = PlainGemm.schedule(workload, 4, 16);
@@ -175,15 +186,24 @@ final class ExportedCheckTest {
 
   /** What the program says with a mistake; its exit code agrees. */
   private String run(String mistake) throws IOException, InterruptedException {
+    Ran ran = run(mistake, 1);
+    assertThat(ran.code()).as(ran.output()).isEqualTo(ran.output().contains("right") ? 0 : 1);
+    return ran.output();
+  }
+
+  private record Ran(int code, String output) {}
+
+  /** The same on so many GPUs; of fewer than none CUDA knows why. */
+  private Ran run(String mistake, int gpus) throws IOException, InterruptedException {
     ProcessBuilder builder =
         new ProcessBuilder(folder.resolve("a.out").toString(), "7")
             .directory(folder.toFile())
             .redirectErrorStream(true);
     builder.environment().put("MISTAKE", mistake);
+    builder.environment().put("GPUS", Integer.toString(gpus));
     Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(process.exitValue()).as(output).isEqualTo(output.contains("right") ? 0 : 1);
-    return output;
+    return new Ran(process.exitValue(), output);
   }
 }

@@ -98,8 +98,9 @@ public final class ExportCommand extends Command {
   @Option(
       names = "--java",
       description =
-          "A Java class with machine code in it and a method that launches it; it needs"
-              + " warpwright-runtime only.")
+          "A Java class with machine code in it and a method that launches it; it needs the jars "
+              + CudaExport.JARS
+              + ", and no compiler.")
   boolean java;
 
   public ExportCommand(Action<ExportRequest> action) {

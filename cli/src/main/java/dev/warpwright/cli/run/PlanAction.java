@@ -6,6 +6,7 @@ import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Waiting;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
@@ -67,8 +68,10 @@ public final class PlanAction implements Action<ModelRequest> {
       }
     }
     try (Device device = Devices.open(request.target(), false, progress);
-        CompiledModel compiled = model.compile(device, precision, 0)) {
+        CompiledModel compiled = model.compile(device, precision, 0);
+        Waiting waiting = new Waiting(progress, "choosing kernels")) {
       CompiledProgram program = compiled.program(rows);
+      waiting.step("predicting the other ways");
       ProgramText.write(request.emit(), compiled, rows, progress);
       Optional<FusionTimes> expected = Optional.empty();
       List<Judged> judged = List.of();

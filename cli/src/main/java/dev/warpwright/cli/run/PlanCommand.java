@@ -7,6 +7,7 @@ import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Waiting;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -43,6 +44,9 @@ public final class PlanCommand extends Command {
       request.refuseSharing();
       return AttentionPlan.plan(AttentionTask.of(arguments), Devices.cudaTarget(request.target()));
     }
-    return action.perform(model.request("plan", arguments), progress);
+    try (Waiting _ = new Waiting(progress, "reading " + what)) {
+      request = model.request("plan", arguments);
+    }
+    return action.perform(request, progress);
   }
 }

@@ -147,6 +147,22 @@ final class CheckCommandTest {
   }
 
   @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "gemm MNK=64 dtype=bf16 | gemm: 'check families' checks small GEMMs of every kind; 'perf"
+            + " gemm MNK=64 dtype=bf16' verifies the kernel of a shape, on a GPU",
+        "gemm | 'perf gemm MNK=4096'",
+        "ladder dtype=f64 | check takes rungs in f32; 'ladder --target sim dtype=f64' runs others",
+        "model.onnx dtype=f16 | dtype=f16: a kernel's text has its types, a model takes --precision",
+      })
+  void whatAnotherCommandTakesIsNamed(String what, String message) {
+    assertThat(execute(("check " + what.strip()).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err).startsWith("warpwright: ").contains(message.strip());
+    assertThat(err.lines()).hasSize(1);
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "n=0, n = 0: the kernel is for 1 to 4096",
     "m=1, m: there is no such scalar",

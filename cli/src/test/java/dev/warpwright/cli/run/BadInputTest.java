@@ -262,6 +262,7 @@ final class BadInputTest {
       assertThat(execute("run", model, "--target", "sm_90a", "--input", input(), wants, y))
           .isEqualTo(ExitCode.DEVICE);
       assertThat(err.lines()).hasSize(1);
+      assertThat(err.strip()).endsWith("; use --target auto or cpu");
       assertThat(out).isEmpty();
     }
     boolean compiles = CudaCompilers.system().isPresent();

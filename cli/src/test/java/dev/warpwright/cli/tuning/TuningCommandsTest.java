@@ -196,7 +196,7 @@ final class TuningCommandsTest {
       assertThat(run(command, "gemm", "MNK=64", "--db", database("d.db")))
           .isEqualTo(ExitCode.DEVICE);
       assertThat(err.toString(StandardCharsets.UTF_8))
-          .contains("tune and perf measure on a GPU")
+          .contains("GEMMs, networks and attention are measured on a GPU: 'explain' predicts them")
           .hasLineCount(1);
     }
   }

@@ -112,7 +112,7 @@ final class AttentionCalls {
           String.format(
               Locale.ROOT,
               "attention of %d heads of %d in a network for GPUs: columns that are no multiple of"
-                  + " %d are not supported; use --target cpu",
+                  + " %d are not supported; use the CPU",
               a.heads(),
               a.headSize(),
               FusionInput.GRANULE));

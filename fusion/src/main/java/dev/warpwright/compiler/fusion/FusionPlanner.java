@@ -104,7 +104,7 @@ final class FusionPlanner {
       throw new UserError(
           "attention within networks in "
               + in.precision().text()
-              + " has no kernel for GPUs; use f16 or bf16, or --target cpu");
+              + " has no kernel for GPUs; use f16 or bf16, or the CPU");
     }
     throw new IllegalStateException("no rule fits " + in.network().func().name());
   }

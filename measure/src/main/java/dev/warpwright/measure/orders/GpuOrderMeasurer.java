@@ -60,7 +60,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
   private static DeviceError missing() {
     String why =
         CudaDriver.find().isEmpty()
-            ? CudaDriver.whyMissing().replaceFirst(";.*", "")
+            ? CudaDriver.whyMissing()
             : "no GPU here for which code can be generated";
     return new DeviceError(why + "; from=recorded shows what an H200 said");
   }

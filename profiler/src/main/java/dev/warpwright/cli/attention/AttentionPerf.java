@@ -87,10 +87,7 @@ public final class AttentionPerf {
   }
 
   private Report measure(int rounds, Choice choice) {
-    try (Gpu gpu =
-        Gpu.find()
-            .orElseThrow(
-                () -> new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU"))) {
+    try (Gpu gpu = Gpu.find().orElseThrow(Devices::nothingToMeasureOn)) {
       DeviceModel device =
           DeviceCatalogue.find(gpu.name())
               .orElseGet(() -> AttentionTask.device((GpuTarget) gpu.target()));

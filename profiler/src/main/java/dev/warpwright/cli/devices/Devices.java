@@ -11,6 +11,7 @@ import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.Target;
 import java.util.Optional;
 
 /** Opens what {@code --target} names. */
@@ -38,7 +39,7 @@ public final class Devices {
       case SM_75, SM_80, SM_86, SM_89, SM_90A -> {
         GpuTarget target = target(name);
         try {
-          yield new GpuDevice(Gpu.require(target));
+          yield new GpuDevice(require(target, "use --target auto or cpu"));
         } catch (DeviceError e) {
           if (mustRun) {
             throw e;
@@ -47,6 +48,16 @@ public final class Devices {
         }
       }
     };
+  }
+
+  /**
+   * The GPU that runs code for a target.
+   *
+   * @param instead what the command line takes where there is none
+   * @throws DeviceError if there is none
+   */
+  public static Gpu require(GpuTarget target, String instead) {
+    return Gpu.find(target).orElseThrow(() -> new DeviceError(whyNot(target) + "; " + instead));
   }
 
   public static GpuTarget target(TargetName name) {
@@ -75,20 +86,24 @@ public final class Devices {
 
   /** Tells that a model was only compiled for this device, and why. */
   public static void tellNotRun(Device device, Progress progress) {
-    String why =
-        CudaDriver.find().isEmpty() ? whyNoGpu() : "no GPU here runs " + device.target().name();
-    progress.say(why + ": compiled only, not run");
+    progress.say(whyNot(device.target()) + ": compiled only, not run");
   }
 
   /** Why there is no GPU to run on. */
   public static String whyNoGpu() {
-    return cause(CudaDriver.whyMissing());
+    return CudaDriver.whyMissing();
   }
 
-  /** A message without its advice, which follows a semicolon. */
-  private static String cause(String message) {
-    int semicolon = message.indexOf(';');
-    return semicolon < 0 ? message : message.substring(0, semicolon);
+  private static String whyNot(Target target) {
+    return CudaDriver.find().isEmpty() ? whyNoGpu() : "no GPU here runs " + target.name();
+  }
+
+  /** There is no GPU to measure on, which commands need that predict nothing. */
+  public static DeviceError nothingToMeasureOn() {
+    return new DeviceError(
+        whyNoGpu()
+            + "; GEMMs, networks and attention are measured on a GPU: 'explain' predicts them"
+            + " without one");
   }
 
   /** Whether the device computes, rather than only compiles. */

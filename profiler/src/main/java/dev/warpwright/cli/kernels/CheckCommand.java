@@ -12,6 +12,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.verify.CheckOptions;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -213,6 +214,7 @@ public final class CheckCommand extends Command {
         AttentionTask.is(file.toString()) ? AttentionTask.of(assignments) : null;
     Map<String, Long> scalars = new TreeMap<>();
     if (random == null && attention == null) {
+      refuseOthers();
       assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
     }
     return action.perform(
@@ -240,6 +242,28 @@ public final class CheckCommand extends Command {
             ParallelRequest.parse(gpus),
             new OwnData(inputs, prints, schedule, steps, block)),
         progress);
+  }
+
+  /** What other commands take, or this one in another way. */
+  private void refuseOthers() {
+    String what = file.toString();
+    if (what.equals("gemm") && !Files.exists(file)) {
+      throw new UserError(
+          "gemm: 'check families' checks small GEMMs of every kind; 'perf gemm "
+              + (assignments.isEmpty() ? "MNK=4096" : String.join(" ", assignments))
+              + "' verifies the kernel of a shape, on a GPU");
+    }
+    for (String each : assignments) {
+      if (each.startsWith("dtype=")) {
+        throw new UserError(
+            each
+                + ": "
+                + (what.startsWith("ladder")
+                    ? "check takes rungs in f32; 'ladder --target sim " + each + "' runs others"
+                    : "a kernel's text has its types, a model takes --precision; networks with"
+                        + " random weights and attention take dtype="));
+      }
+    }
   }
 
   /** The network of random weights that is asked for, if one is. */

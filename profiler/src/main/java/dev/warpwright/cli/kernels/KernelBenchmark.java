@@ -52,7 +52,8 @@ public final class KernelBenchmark {
           Gpu.find()
               .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; --bench needs a GPU"));
       case CPU, SIM -> throw new UserError("--target " + name.text() + ": --bench needs a GPU");
-      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Gpu.require(Devices.target(name));
+      case SM_75, SM_80, SM_86, SM_89, SM_90A ->
+          Devices.require(Devices.target(name), "--bench needs a GPU");
     };
   }
 

@@ -207,7 +207,8 @@ public final class KernelExecution {
       case CPU, SIM ->
           throw new UserError(
               "--target " + name.text() + ": a grid kernel runs on a GPU; use --simulate");
-      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Gpu.require(Devices.target(name));
+      case SM_75, SM_80, SM_86, SM_89, SM_90A ->
+          Devices.require(Devices.target(name), "use --simulate for grid kernels");
     };
   }
 }

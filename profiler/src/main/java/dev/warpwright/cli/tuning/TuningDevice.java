@@ -85,7 +85,7 @@ public record TuningDevice(
    */
   public static TuningDevice find() {
     if (CudaDriver.find().isEmpty()) {
-      throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
+      throw Devices.nothingToMeasureOn();
     }
     return look()
         .orElseThrow(

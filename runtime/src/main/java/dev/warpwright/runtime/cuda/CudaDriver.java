@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The NVIDIA driver of this machine, initialised, with at least one GPU. */
 public final class CudaDriver {
-  private static final String INSTEAD = "; use --target cpu";
-
   private final int version;
   private final int deviceCount;
 
@@ -47,13 +45,13 @@ public final class CudaDriver {
     private static Attempt attempt() {
       Optional<String> missing = DriverLibrary.whyMissing();
       if (missing.isPresent()) {
-        return new Attempt(null, "no NVIDIA driver (" + missing.get() + ")" + INSTEAD);
+        return new Attempt(null, "no NVIDIA driver (" + missing.get() + ")");
       }
       int status = DeviceCalls.init();
       if (status != CudaError.SUCCESS) {
         String what =
             status == CudaError.NO_DEVICE ? "no NVIDIA GPU" : "the NVIDIA driver cannot be used";
-        return new Attempt(null, what + " (cuInit: " + CudaError.describe(status) + ")" + INSTEAD);
+        return new Attempt(null, what + " (cuInit: " + CudaError.describe(status) + ")");
       }
       try (Out out = new Out()) {
         CudaError.check(DeviceCalls.version(out.address()), "cuDriverGetVersion");
@@ -62,9 +60,9 @@ public final class CudaDriver {
         int count = out.asInt();
         return count > 0
             ? new Attempt(new CudaDriver(version, count), "")
-            : new Attempt(null, "no NVIDIA GPU (the driver shows none)" + INSTEAD);
+            : new Attempt(null, "no NVIDIA GPU (the driver shows none)");
       } catch (DeviceError e) {
-        return new Attempt(null, e.getMessage() + INSTEAD);
+        return new Attempt(null, String.valueOf(e.getMessage()));
       }
     }
   }
@@ -87,10 +85,15 @@ public final class CudaDriver {
   /**
    * {@return the driver}
    *
-   * @throws DeviceError with {@link #whyMissing} if it or a GPU is missing
+   * @throws DeviceError with {@link #whyMissing}, and what runs without one, if it or a GPU is
+   *     missing
    */
   public static CudaDriver require() {
-    return find().orElseThrow(() -> new DeviceError(whyMissing()));
+    return find()
+        .orElseThrow(
+            () ->
+                new DeviceError(
+                    whyMissing() + "; Device.best() takes the CPU then, as new CpuDevice() does"));
   }
 
   /** {@return {@link #version} for people: {@code 13.0}} */

@@ -42,7 +42,7 @@ public final class DriverLibrary {
         why = "";
         break;
       } catch (IllegalCallerException e) {
-        why = "this Java may not call native code; start it with --enable-native-access";
+        why = "this Java may not call native code: start it with --enable-native-access";
         break;
       } catch (IllegalArgumentException e) {
         // Not there, or not for this processor: the next place.

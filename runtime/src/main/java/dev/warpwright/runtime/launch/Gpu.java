@@ -42,14 +42,33 @@ public final class Gpu implements AutoCloseable {
    */
   public static Gpu require(GpuTarget wanted) {
     CudaDriver driver = CudaDriver.require();
-    for (CudaDevice device : driver.devices()) {
-      if (GpuTarget.forCapability(device.major(), device.minor())
-          .filter(wanted::equals)
-          .isPresent()) {
-        return new Gpu(device, wanted);
-      }
-    }
-    throw new DeviceError("no GPU here runs " + wanted.name() + "; use --target auto or cpu");
+    return find(driver, wanted)
+        .orElseThrow(
+            () ->
+                new DeviceError(
+                    "no GPU here runs "
+                        + wanted.name()
+                        + "; Device.best() takes one that is here, new CpuDevice() the CPU"));
+  }
+
+  /**
+   * {@return a GPU that runs code for exactly this target}
+   *
+   * @param wanted by its exact name
+   */
+  public static Optional<Gpu> find(GpuTarget wanted) {
+    return CudaDriver.find().flatMap(driver -> find(driver, wanted));
+  }
+
+  private static Optional<Gpu> find(CudaDriver driver, GpuTarget wanted) {
+    return driver.devices().stream()
+        .filter(
+            device ->
+                GpuTarget.forCapability(device.major(), device.minor())
+                    .filter(wanted::equals)
+                    .isPresent())
+        .findFirst()
+        .map(device -> new Gpu(device, wanted));
   }
 
   /**
