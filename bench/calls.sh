@@ -22,5 +22,8 @@ skip_compiled compiler
 classpath=$(printf '%s/build/classes:' "$PWD"/*)$PWD/compiler/build/test-classes:$(<compiler/build/classpath)
 class=$1
 shift
-exec "$JAVA_HOME/bin/java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED -cp "$classpath" \
+# A heap that is touched from the start: what it comes to touch later would look like growth.
+heap=()
+[[ $class != GpuCallBench ]] || heap=(-Xms128m -Xmx128m -XX:+AlwaysPreTouch)
+exec "$JAVA_HOME/bin/java" ${heap[@]+"${heap[@]}"} --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED -cp "$classpath" \
   "dev.warpwright.compiler.execute.$class" "$@"

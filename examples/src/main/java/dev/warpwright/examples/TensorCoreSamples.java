@@ -4,6 +4,7 @@ import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.PackedGemm;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
@@ -244,6 +245,14 @@ final class TensorCoreSamples {
         "wgmma-i8-tn",
         GemmWorkload.of(144, 80, 203, DType.I8, Layout.TN),
         HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(64).withCluster(1, 1));
+    packed(
+        "packed-tf32-tn",
+        GemmWorkload.of(136, 120, 108, DType.F32, Layout.TN).with(Precision.TF32),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
+    packed(
+        "packed-e4m3-nn",
+        GemmWorkload.of(100, 144, 208, DType.F8E4M3, Layout.NN),
+        HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(64).withCluster(1, 1));
     warpgroups(
         "wgmma-e4m3",
         GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
@@ -267,6 +276,10 @@ final class TensorCoreSamples {
 
   private static void warps(String name, GemmWorkload workload, AmpereConfig config) {
     FamilySamples.sample(name, workload, w -> AmpereGemm.schedule(w, config, GpuTarget.SM_80));
+  }
+
+  private static void packed(String name, GemmWorkload workload, HopperConfig config) {
+    FamilySamples.sample(name, workload, w -> PackedGemm.schedule(w, config));
   }
 
   private static void warpgroups(String name, GemmWorkload workload, HopperConfig config) {

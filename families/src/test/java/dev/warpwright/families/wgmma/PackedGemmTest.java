@@ -1,22 +1,39 @@
 package dev.warpwright.families.wgmma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Space;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
+import java.util.List;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** MN-major operands that all blocks pack before they multiply. */
 class PackedGemmTest {
@@ -64,5 +81,72 @@ class PackedGemmTest {
         .contains("_global: ", "wgmma", "prologueCounters")
         .doesNotContain(".tf32.ra");
     Simulated.assertSame(gemm);
+  }
+
+  /** Points of the space, of shapes that fill no tile and no share. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+  void randomPointsOfRandomShapes(long number) {
+    long seed = Long.getLong("seed", 20261127) + number;
+    SplittableRandom random = new SplittableRandom(seed);
+    Precision precision =
+        List.of(Precision.TF32, Precision.INT8, Precision.E4M3).get(random.nextInt(3));
+    int chunk = 16 / precision.operand().bytes();
+    Layout layout = List.of(Layout.NN, Layout.TN, Layout.TT).get(random.nextInt(3));
+    GemmWorkload workload =
+        GemmWorkload.of(
+                chunk * random.nextLong(1, 200 / chunk),
+                chunk * random.nextLong(1, 200 / chunk),
+                chunk * random.nextLong(1, 300 / chunk),
+                precision.operand(),
+                layout)
+            .with(precision);
+    // Few SMs: blocks have several shares, and several tiles.
+    PackedSketch sketch = new PackedSketch(workload, GpuTarget.SM_90A, 4);
+    Space space = new Space(List.of(sketch));
+    Candidate candidate = null;
+    while (candidate == null) {
+      candidate = space.sample(random).candidate();
+    }
+    ScheduledGemm gemm = sketch.schedule(GemmSpace.decided(candidate.point()));
+    Simulated.assertSame(gemm);
+  }
+
+  @Test
+  void whatNeedsNoPackingOrCannotBePackedIsRefused() {
+    HopperConfig config = new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 4, 1, false);
+    for (GemmWorkload workload :
+        List.of(
+            tf32(64, 64, 64, Layout.NT),
+            GemmWorkload.of(64, 64, 64, DType.BF16, Layout.NN),
+            tf32(64, 64, 64, Layout.NN).times(Batch.of(2)),
+            tf32(64, 66, 64, Layout.NN),
+            tf32(64, 64, 66, Layout.NN),
+            GemmWorkload.of(64, 64, 64, DType.F32, Layout.NN))) {
+      assertThatThrownBy(() -> PackedGemm.schedule(workload, config))
+          .as("%s", workload)
+          .isInstanceOf(UserError.class);
+      assertThat(PackedSketch.FAMILY.supports(workload, GpuTarget.SM_90A)).isFalse();
+    }
+    assertThat(PackedSketch.FAMILY.supports(tf32(64, 64, 64, Layout.NN), GpuTarget.SM_80))
+        .isFalse();
+  }
+
+  /** A block that waits for one share too few reads what another one still writes. */
+  @Test
+  void tellingOfTooManySharesIsFound() {
+    ScheduledGemm gemm =
+        PackedGemm.schedule(
+            tf32(128, 128, 64, Layout.TN),
+            new HopperConfig(64, 64, 32, 3, 1, 1, 1, ROW, 4, 1, false));
+    String text = IrPrinter.text(gemm.kernel());
+    String hasty =
+        text.replaceFirst("(load.acquire.u32\\(&prologueCounters\\[2\\]\\) < )\\d+u32", "$11u32");
+    assertThat(hasty).isNotEqualTo(text);
+    Kernel kernel = new IrParser(Intrinsics::find).kernel("hasty", hasty);
+    ScheduledGemm wrong =
+        new ScheduledGemm(gemm.func(), gemm.trace(), gemm.tiles(), kernel, gemm.table());
+    assertThat(new GridInterpreter(kernel, GridOptions.DEFAULT).check(Simulated.arguments(wrong, 1)))
+        .anyMatch(finding -> finding.toString().contains("race"));
   }
 }

@@ -150,7 +150,7 @@ public final class GridPrologue {
     Buffer next = Buffer.of("nextShare", DType.I32, Scope.LOCAL, 1);
     Buffer moved = Buffer.of("moved", DType.U32, Scope.LOCAL, 1);
     List<TransposedMatrix> matrices =
-        maps.stream().map(map -> transposed(map, warps, registers)).toList();
+        maps.stream().map(map -> transposed(map, warps, registers, blocks)).toList();
     long shares = matrices.stream().mapToLong(TransposedMatrix::shares).sum();
     Expr one = Exprs.constant(Type.U32, 1);
     // Who draws is told nothing: it is the counter of what is done that orders stores and copies.
@@ -210,7 +210,8 @@ public final class GridPrologue {
   }
 
   /** {@code to[j, i] = from[i, j]}, all of it. */
-  private static TransposedMatrix transposed(Stmt.TileMap map, int warps, int registers) {
+  private static TransposedMatrix transposed(
+      Stmt.TileMap map, int warps, int registers, long blocks) {
     if (map.stores().size() == 1
         && map.vars().size() == 2
         && map.stores().getFirst() instanceof Stmt.Store store
@@ -218,7 +219,7 @@ public final class GridPrologue {
         && load.indices().equals(map.vars())
         && store.indices().equals(List.of(map.vars().get(1), map.vars().get(0)))
         && load.buffer().shape().equals(map.extents())) {
-      return new TransposedMatrix(load.buffer(), store.buffer(), warps, registers);
+      return new TransposedMatrix(load.buffer(), store.buffer(), warps, registers, blocks);
     }
     throw new LoweringException(
         map.stores().getFirst().buffer().name()

@@ -32,10 +32,11 @@ import java.util.function.Function;
  *
  * @param from what is read
  * @param to its transpose
- * @param warps that do this together
+ * @param warps of a block
  * @param registers that each of their threads has
+ * @param blocks that share the matrix
  */
-record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
+record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long blocks) {
   private static final int CHUNK = 16;
   private static final int WORDS = CHUNK / Integer.BYTES;
   private static final int LANES_OF_COLUMNS = 8;
@@ -99,14 +100,20 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
     return Math.ceilDiv(from.extent(0), high()) * across();
   }
 
-  /** Pieces that a warp has under way at once. */
-  private int together() {
-    return Math.max(1, Math.min(LOADED, registers - OTHER_REGISTERS) / (side() * WORDS));
+  /** Pieces of a share: no more than registers hold, and enough shares for all blocks. */
+  private long together() {
+    int most = Math.max(1, Math.min(LOADED, registers - OTHER_REGISTERS) / (side() * WORDS));
+    return Math.min((long) warps * most, Math.ceilDiv(pieces(), blocks));
   }
 
-  /** Shares of all warps together. */
+  /** Pieces that a warp has under way at once. */
+  private long rounds() {
+    return Math.ceilDiv(together(), warps);
+  }
+
+  /** Shares of all blocks together. */
   long shares() {
-    return Math.ceilDiv(pieces(), (long) warps * together());
+    return Math.ceilDiv(pieces(), together());
   }
 
   /**
@@ -117,8 +124,7 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
    */
   Stmt move(Expr share, Var tid) {
     Buffer loaded =
-        Buffer.of(
-            to.name() + "_loaded", DType.U32, Scope.LOCAL, (long) together() * side() * WORDS);
+        Buffer.of(to.name() + "_loaded", DType.U32, Scope.LOCAL, rounds() * side() * WORDS);
     Buffer column = Buffer.of(to.name() + "_column", DType.U32, Scope.LOCAL, WORDS);
     List<Buffer> registers = new ArrayList<>(List.of(loaded, column));
     Buffer rows = Buffer.of(to.name() + "_rows", DType.U32, Scope.LOCAL, WORDS);
@@ -148,20 +154,18 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
   private Stmt each(Expr share, Var tid, Square square) {
     return unrolled(
         "u",
-        together(),
+        rounds(),
         u -> {
           Var piece = Var.index("piece");
           Var row = Var.index("row");
           Var column = Var.index("column");
           Expr lane = Exprs.mod(tid, 32);
-          Expr number =
-              Exprs.add(
-                  Exprs.mul(Exprs.add(Exprs.mul(share, together()), u), warps), Exprs.div(tid, 32));
+          Expr ofShare = Exprs.add(Exprs.mul(u, warps), Exprs.div(tid, 32));
           Stmt code = square.code(u, row, column);
-          Expr inside = inside(row, column);
+          Expr inside = inside(ofShare, row, column);
           return new Stmt.Let(
               piece,
-              number,
+              Exprs.add(Exprs.mul(share, together()), ofShare),
               new Stmt.Let(
                   row,
                   Exprs.add(
@@ -177,12 +181,16 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers) {
   }
 
   /** Squares are inside or outside as a whole; rows behind the last piece are outside, too. */
-  private Expr inside(Var row, Var column) {
-    boolean even = pieces() % ((long) warps * together()) == 0 && from.extent(0) % high() == 0;
+  private Expr inside(Expr ofShare, Var row, Var column) {
+    Expr mine =
+        together() % warps == 0 ? Exprs.bool(true) : Exprs.lt(ofShare, Exprs.i32(together()));
+    boolean even = pieces() % together() == 0 && from.extent(0) % high() == 0;
     Expr rows = even ? Exprs.bool(true) : Exprs.lt(row, Exprs.i32(from.extent(0)));
-    return from.extent(1) % wide() == 0
-        ? rows
-        : Exprs.and(rows, Exprs.lt(column, Exprs.i32(from.extent(1))));
+    Expr columns =
+        from.extent(1) % wide() == 0
+            ? Exprs.bool(true)
+            : Exprs.lt(column, Exprs.i32(from.extent(1)));
+    return Exprs.and(Exprs.and(mine, rows), columns);
   }
 
   private Stmt load(Buffer loaded, Expr number, Expr r, Expr c) {

@@ -56,12 +56,14 @@ class PassListTest {
   private static final Set<String> CHECKS = Set.of("PlanShared");
 
   /**
-   * Told only where operands are gathered to registers ({@code HalveGathersTest}), where products
-   * are computed some columns at a time, which goldens of warps have, where waits move ({@link
-   * EarlyWaitsTest}), or where layers are a loop ({@link SimtWarpLoweringTest}).
+   * Told only where operands are packed in front of all tiles ({@code GridPrologueTest}), where
+   * they are gathered to registers ({@code HalveGathersTest}), where products are computed some
+   * columns at a time, which goldens of warps have, where waits move ({@link EarlyWaitsTest}), or
+   * where layers are a loop ({@link SimtWarpLoweringTest}).
    */
   private static final Map<String, Path> SOMETIMES =
       Map.of(
+          "GridPrologue", SOURCES.resolve("copy/GridPrologue.java"),
           "HalveGathers", SOURCES.resolve(TILES + "tile/HalveGathers.java"),
           "SplitColumns", SOURCES.resolve(TILES + "tile/SplitColumns.java"),
           "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"),
