@@ -85,13 +85,14 @@ public sealed interface Device extends AutoCloseable
   @Nullable String preferred(WorkloadKey network);
 
   /**
-   * {@return whether a kernel compiles for the device to what it is meant to be, without spilled
-   * registers or serialised products; true where nothing can be asked}
+   * {@return 0 if a kernel compiles for the device to what it is meant to be, or nothing can be
+   * asked; else the bytes of registers that it spills, and a mebibyte more where its matrix
+   * instructions wait for each other}
    *
    * @param kernel of the program
    */
-  default boolean isFast(Kernel kernel) {
-    return true;
+  default int spills(Kernel kernel) {
+    return 0;
   }
 
   /**

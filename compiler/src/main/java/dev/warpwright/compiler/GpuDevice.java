@@ -91,9 +91,9 @@ public final class GpuDevice implements Device {
 
   /** What is compiled here is what {@link #load} finds in the cache. */
   @Override
-  public boolean isFast(Kernel kernel) {
+  public int spills(Kernel kernel) {
     Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, gpu.target()), gpu.target());
-    return CompiledCheck.problem(kernel, cubin).isEmpty();
+    return CompiledCheck.spills(kernel, cubin);
   }
 
   @Override

@@ -134,7 +134,7 @@ final class ModelPrograms implements AutoCloseable {
   private CompiledProgram compile(
       Variant variant, @Nullable GemmKernels products, @Nullable String name) {
     return NetworkCompiler.compile(
-        graph, device.target(), precision, variant.rows(), products, name, device::isFast);
+        graph, device.target(), precision, variant.rows(), products, name, device::spills);
   }
 
   private Variant variant(int rows) {

@@ -188,7 +188,7 @@ class RegisterChainTest {
                 100,
                 null,
                 null,
-                kernel -> fast.test(IrPrinter.text(kernel)))
+                kernel -> fast.test(IrPrinter.text(kernel)) ? 0 : 8)
             .kernels()
             .getFirst()
             .kernel());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.base.json.JsonFields;
 import dev.warpwright.base.json.JsonParser;
+import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.export.CudaExport.Form;
@@ -52,7 +53,7 @@ final class BinaryExportTest {
         "score",
         Warpwright.load(Path.of("..", "models", words[0], "model.onnx")),
         Precision.F16,
-        List.of(GpuTarget.find(words[1]).orElseThrow()),
+        List.of(new OfflineGpu(GpuTarget.find(words[1]).orElseThrow())),
         form,
         16,
         "A model");

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.ScheduledGemm;
@@ -41,6 +42,10 @@ final class ModuleExportTest {
 
   private static Map<String, byte[]> export(String file, Precision precision, GpuTarget target) {
     return CudaExport.model("net", load(file), precision, target, 32, "A model");
+  }
+
+  private static List<OfflineGpu> gpus(GpuTarget... targets) {
+    return Stream.of(targets).map(OfflineGpu::new).toList();
   }
 
   private static Model load(String file) {
@@ -119,7 +124,7 @@ final class ModuleExportTest {
                 "ffn-swiglu-128-352/model.safetensors", Precision.F16)
             .entrySet()) {
       Path to = Files.createDirectories(folder.resolve(model.getKey().replace('/', '-')));
-      List<GpuTarget> both = List.of(GpuTarget.SM_80, GpuTarget.SM_90A);
+      List<OfflineGpu> both = gpus(GpuTarget.SM_80, GpuTarget.SM_90A);
       for (var file :
           CudaExport.model(
                   "net",
@@ -190,7 +195,7 @@ final class ModuleExportTest {
             "net",
             Warpwright.load(MODELS.resolve("ffn-swiglu-128-352/model.onnx")),
             Precision.F16,
-            List.of(GpuTarget.SM_80, GpuTarget.SM_90A),
+            gpus(GpuTarget.SM_80, GpuTarget.SM_90A),
             CudaExport.Form.SOURCES,
             32,
             "A model");
@@ -232,7 +237,7 @@ final class ModuleExportTest {
                     "net",
                     Warpwright.load(MODELS.resolve("digits-relu-128-64/model.onnx")),
                     Precision.F16,
-                    List.of(GpuTarget.SM_80, GpuTarget.SM_80),
+                    gpus(GpuTarget.SM_80, GpuTarget.SM_80),
                     CudaExport.Form.SOURCES,
                     8,
                     "A model"))

@@ -90,12 +90,24 @@ public final class CudaExport {
    */
   public static Map<String, byte[]> model(
       String name, Model model, Precision precision, GpuTarget target, int rows, String about) {
-    return files(exported(name, model, precision, target, rows, about));
+    return files(exported(name, model, precision, new OfflineGpu(target), rows, about));
   }
 
   private static Exported exported(
-      String name, Model model, Precision precision, GpuTarget target, int rows, String about) {
-    try (CompiledModel compiled = model.compile(new OfflineGpu(target), precision)) {
+      String name, Model model, Precision precision, OfflineGpu gpu, int rows, String about) {
+    return exported(name, model, precision, gpu, rows, SampleFiles.REFERENCE_WORK, about);
+  }
+
+  /** With so many multiply-adds for the reference. */
+  static Exported exported(
+      String name,
+      Model model,
+      Precision precision,
+      OfflineGpu gpu,
+      int rows,
+      long work,
+      String about) {
+    try (CompiledModel compiled = model.compile(gpu, precision)) {
       CompiledProgram program = compiled.program(rows);
       Map<String, Trace> traces = new LinkedHashMap<>();
       for (CompiledKernel kernel : program.kernels()) {
@@ -104,39 +116,39 @@ public final class CudaExport {
       Exported exported =
           new Exported(
               about + outputs(model),
-              target,
+              gpu.gpu(),
               named(bounded(program), name),
               Map.of(),
               null,
               traces,
               null);
-      return exported.with(SampleFiles.of(model, program, rows, new Signature(exported)));
+      return exported.with(SampleFiles.of(model, program, rows, work, new Signature(exported)));
     }
   }
 
   /**
-   * The files of a model for several targets, one of which is found at run time.
+   * The files of a model for several GPUs, one of which is found at run time.
    *
-   * @param targets in any order; of one it is {@link #model(String, Model, Precision, GpuTarget,
-   *     int, String)}, and only then in another form than sources
+   * @param gpus in any order; of one it is {@link #model(String, Model, Precision, GpuTarget, int,
+   *     String)}, and only then in another form than sources
    * @throws dev.warpwright.base.UserError if a target does not have the precision
    */
   public static Map<String, byte[]> model(
       String name,
       Model model,
       Precision precision,
-      List<GpuTarget> targets,
+      List<OfflineGpu> gpus,
       Form form,
       int rows,
       String about) {
-    if (targets.size() == 1) {
-      return files(exported(name, model, precision, targets.getFirst(), rows, about), form);
+    if (gpus.size() == 1) {
+      return files(exported(name, model, precision, gpus.getFirst(), rows, about), form);
     }
     if (form != Form.SOURCES) {
       throw new UserError("machine code is for one target; export each into a folder of its own");
     }
     List<Exported> variants =
-        targets.stream().map(t -> exported(name, model, precision, t, rows, about)).toList();
+        gpus.stream().map(gpu -> exported(name, model, precision, gpu, rows, about)).toList();
     return FatFiles.of(variants);
   }
 
@@ -194,7 +206,7 @@ public final class CudaExport {
             .collect(Collectors.joining(", ", ", which gives ", ""));
   }
 
-  private static Map<String, byte[]> files(Exported exported) {
+  static Map<String, byte[]> files(Exported exported) {
     Signature signature = new Signature(exported);
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("kernel.cuh", HeaderText.of(exported, signature));

@@ -58,6 +58,7 @@ record Exported(
    * Known results.
    *
    * @param rows how many
+   * @param compared how many of them have expected values
    * @param tolerance the greatest relative error that counts as right
    * @param files contents by name: the constants, each input and each output's expected values
    * @param constants where each constant begins in the file of constants, in bytes
@@ -66,16 +67,22 @@ record Exported(
    */
   record Sample(
       int rows,
+      int compared,
       double tolerance,
       Map<String, byte[]> files,
       Map<Buffer, Long> constants,
       ModelWeights weights,
       String constantsFile) {
+    /** Whether some of the rows alone have expected values. */
+    boolean isDrawn() {
+      return compared < rows;
+    }
+
     /** The same with its constants in a file of another name. */
     Sample withConstants(String name) {
       Map<String, byte[]> renamed = new LinkedHashMap<>();
       files.forEach((file, bytes) -> renamed.put(file.equals(constantsFile) ? name : file, bytes));
-      return new Sample(rows, tolerance, renamed, constants, weights, name);
+      return new Sample(rows, compared, tolerance, renamed, constants, weights, name);
     }
   }
 

@@ -166,7 +166,7 @@ final class ProjectText {
         ```
 
         The operator is `torch.ops.warpwright.%1$s` and has a meta function, for `torch.compile`.
-        %8$s""",
+        %10$s%8$s""",
         name,
         exported.about(),
         targets(signature),
@@ -178,13 +178,28 @@ final class ProjectText {
         signature.isFat()
             ? "`kernel.cuh` and the objects of `target_*.cu`, each compiled for its GPU, are all that an"
                 + " application needs"
-            : "`kernel.cuh` is all that an application needs");
+            : "`kernel.cuh` is all that an application needs",
+        compared(exported));
   }
 
   private static String targets(Signature signature) {
     return signature.variants().stream()
         .map(variant -> variant.target().name())
         .collect(Collectors.joining(", "));
+  }
+
+  private static String compared(Exported exported) {
+    return exported.sample() instanceof Exported.Sample sample && sample.isDrawn()
+        ? String.format(
+            Locale.ROOT,
+            """
+
+            The program launches all rows of the sample. %s (`%s` has their numbers), and of all the others each element has
+            to be written; which rows they are was drawn when this was exported.
+            """,
+            ResultsText.compared(sample),
+            SampleFiles.COMPARED)
+        : "";
   }
 
   private static String module(Exported exported) {

@@ -111,8 +111,11 @@ final class ResultsText {
     line(
         String.format(
             Locale.ROOT,
-            "std::printf(\"%srelative error %%.2e, elements up to %%.2f of their bound: %%s\\n\",",
-            of));
+            "std::printf(\"%srelative error %%.2e, elements up to %%.2f of their bound%s: %%s\\n\",",
+            of,
+            exported.sample() instanceof Sample sample && sample.isDrawn()
+                ? " in " + sample.compared() + " of " + sample.rows() + " rows"
+                : ""));
     line(
         String.format(
             Locale.ROOT, "            %s, worst, %s ? \"right\" : \"WRONG\");", error, right));
@@ -342,13 +345,26 @@ final class ResultsText {
     List<Buffer> outputs = exported.buffers(Role.OUTPUT);
     List<String> all = new ArrayList<>();
     ErrorBound last = first;
+    if (sample.isDrawn()) {
+      line(
+          String.format(
+              Locale.ROOT,
+              "// %s; of all the others each element has to be written.",
+              compared(sample)));
+      line(
+          String.format(
+              Locale.ROOT,
+              "const std::vector<int> compared = read_file<int>(\"%s\", %d);",
+              SampleFiles.COMPARED,
+              sample.compared()));
+    }
     for (Buffer output : outputs) {
       String name = signature.text().of(output);
       download(output);
       // Rows behind the sample's, which fill a tile, are nobody's.
       byte[] wanted = sample.files().get(SampleFiles.expected(name));
       String count =
-          output.hasConstantShape() && wanted != null
+          (output.hasConstantShape() || sample.isDrawn()) && wanted != null
               ? Integer.toString(wanted.length / Float.BYTES)
               : name + ".size()";
       ErrorBound bound = ErrorBound.of(output.dtype());
@@ -372,12 +388,27 @@ final class ResultsText {
               SampleFiles.deviation(name),
               count));
       line(String.format(Locale.ROOT, "for (std::size_t i = 0; i < %s; ++i) {", count));
+      long features = output.extent(1);
       line(
           String.format(
               Locale.ROOT,
-              "  compare(value(%1$s[i]), expected_%1$s[i], deviation_%1$s[i]);",
-              name));
+              "  compare(value(%1$s[%2$s]), expected_%1$s[i], deviation_%1$s[i]);",
+              name,
+              sample.isDrawn()
+                  ? String.format(
+                      Locale.ROOT, "compared[i / %1$d] * std::size_t{%1$d} + i %% %1$d", features)
+                  : "i"));
       line("}");
+      if (sample.isDrawn()) {
+        line(
+            String.format(
+                Locale.ROOT,
+                "for (std::size_t i = 0; i < std::size_t{%d} * %d; ++i) {",
+                sample.rows(),
+                features));
+        line("  worst = std::isnan(value(" + name + "[i])) ? INFINITY : worst;");
+        line("}");
+      }
       if (outputs.size() == 1) {
         verdict("const bool right", "", sample.tolerance());
         return;
@@ -387,6 +418,15 @@ final class ResultsText {
       all.add("right_" + name);
     }
     line("const bool right = " + String.join(" && ", all) + ";");
+  }
+
+  /** Which rows of a model are compared, where not all are. */
+  static String compared(Sample sample) {
+    return String.format(
+        Locale.ROOT,
+        "%d of %d rows, the first and the last among them, are compared with double precision",
+        sample.compared(),
+        sample.rows());
   }
 
   private void line(@Nullable String text) {

@@ -19,10 +19,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 
-/** A model's constants, random rows, and what the model makes of them in double precision. */
+/**
+ * A model's constants, random rows, and what the model makes of them in double precision: of all,
+ * or of as many as that is computed of in a moment, drawn from the whole.
+ */
 final class SampleFiles {
-  /** The reference keeps each element in 8 bytes, of 2 GiB at most. */
+  /** Multiply-adds that the reference computes in a moment. */
+  static final long REFERENCE_WORK = 150_000_000L;
+
+  private static final int FEWEST_ROWS = 4;
+
+  /** Inputs are an array, in 8 bytes an element at most. */
   private static final long MOST_ELEMENTS = (1L << 28) - 2;
 
   /** The file of constants. */
@@ -35,6 +44,9 @@ final class SampleFiles {
 
   /** Vector loads and TMA copies of a constant begin at multiples of at most this. */
   private static final int ALIGNMENT = 256;
+
+  /** The file of the rows that have expected values, where not all have, as 32-bit integers. */
+  static final String COMPARED = "compared.rows.bin";
 
   private SampleFiles() {}
 
@@ -53,8 +65,13 @@ final class SampleFiles {
     return name + ".deviation.bin";
   }
 
-  /** Makes the files. */
-  static Sample of(Model model, CompiledProgram compiled, int rows, Signature signature) {
+  /**
+   * Makes the files.
+   *
+   * @param work multiply-adds that the reference computes
+   */
+  static Sample of(
+      Model model, CompiledProgram compiled, int rows, long work, Signature signature) {
     Map<String, byte[]> files = new LinkedHashMap<>();
     Map<Buffer, Long> offsets = new LinkedHashMap<>();
     ConstantStore store = new ConstantStore();
@@ -85,7 +102,7 @@ final class SampleFiles {
     for (Buffer input : compiled.network().inputs()) {
       if (rows > MOST_ELEMENTS / Math.max(1, input.extent(1))) {
         throw new UserError(
-            rows + " rows of " + input.name() + " are too many for the reference; take fewer rows");
+            rows + " rows of " + input.name() + " are too many for an array; take fewer rows");
       }
       float[] values = new float[Math.toIntExact(rows * input.extent(1))];
       for (int i = 0; i < values.length; i++) {
@@ -98,10 +115,18 @@ final class SampleFiles {
       files.put(
           input(signature.text().of(input)), bytes(Arrays.copyOf(values, read), input.dtype()));
     }
-    List<double[]> outputs = new Reference(model.graph()).outputs(rows, inputs);
-    List<double[]> wide = inputs.stream().map(SampleFiles::widen).toList();
+    Reference reference = new Reference(model.graph());
+    int[] compared = compared(rows, work / Math.max(1, reference.work()));
+    if (compared.length < rows) {
+      ByteBuffer chosen = ByteBuffer.allocate(4 * compared.length).order(ByteOrder.LITTLE_ENDIAN);
+      chosen.asIntBuffer().put(compared);
+      files.put(COMPARED, chosen.array());
+    }
+    List<float[]> x = inputs.stream().map(all -> rows(all, rows, compared)).toList();
+    List<double[]> outputs = reference.outputs(compared.length, x);
+    List<double[]> wide = x.stream().map(SampleFiles::widen).toList();
     List<double[]> deviations =
-        NetworkDeviation.of(model.graph(), compiled.precision(), rows, wide);
+        NetworkDeviation.of(model.graph(), compiled.precision(), compared.length, wide);
     for (int i = 0; i < outputs.size(); i++) {
       String output = signature.text().of(compiled.network().outputs().get(i));
       files.put(expected(output), bytes(narrow(outputs.get(i)), DType.F32));
@@ -111,7 +136,36 @@ final class SampleFiles {
     if (!weights.names().isEmpty()) {
       files.put(WEIGHTS, weights.safetensors());
     }
-    return new Sample(rows, compiled.precision().tolerance(), files, offsets, weights, CONSTANTS);
+    return new Sample(
+        rows,
+        compared.length,
+        compiled.precision().tolerance(),
+        files,
+        offsets,
+        weights,
+        CONSTANTS);
+  }
+
+  /** All rows, or the first, the last and some between, which the reference has the time for. */
+  private static int[] compared(int rows, long most) {
+    long affordable = Math.max(FEWEST_ROWS, most);
+    if (rows <= affordable) {
+      return IntStream.range(0, rows).toArray();
+    }
+    return IntStream.concat(IntStream.of(0, rows - 1), new Random(SEED).ints(0, rows))
+        .distinct()
+        .limit(affordable)
+        .sorted()
+        .toArray();
+  }
+
+  private static float[] rows(float[] all, int rows, int[] chosen) {
+    int features = all.length / rows;
+    float[] some = new float[chosen.length * features];
+    for (int i = 0; i < chosen.length; i++) {
+      System.arraycopy(all, chosen[i] * features, some, i * features, features);
+    }
+    return some;
   }
 
   private static double[] widen(float[] values) {

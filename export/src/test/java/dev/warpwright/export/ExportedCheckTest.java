@@ -3,6 +3,8 @@ package dev.warpwright.export;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.ir.type.DType;
@@ -11,7 +13,11 @@ import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.IntBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -133,6 +140,103 @@ final class ExportedCheckTest {
     }
   }
 
+  /** A model's expected values are of some rows; the launch fills in the others by itself. */
+  private static final String ROWS =
+      """
+      #include <fstream>
+      template <typename T>
+      static std::vector<T> all(const char* name) {
+        std::ifstream file(name, std::ios::binary | std::ios::ate);
+        std::vector<T> values(file.tellg() / sizeof(T));
+        file.seekg(0);
+        file.read(reinterpret_cast<char*>(values.data()), values.size() * sizeof(T));
+        return values;
+      }
+      inline int LAUNCH(const float*, float* y, const void*, int rows, int) {
+        const std::string mistake = std::getenv("MISTAKE");
+        const std::vector<int> compared = all<int>("compared.rows.bin");
+        const std::vector<float> expected = all<float>("y.expected.bin");
+        std::vector<bool> is(rows);
+        for (int i = 0; i < rows * 10; ++i) y[i] = mistake == "unwritten" && i == OTHER * 10 + 9 ? y[i] : 0;
+        for (std::size_t r = 0; r < compared.size(); ++r)
+          for (int j = 0; j < 10; ++j) y[compared[r] * 10 + j] = expected[r * 10 + j];
+        if (mistake == "first") y[3] += 1;
+        if (mistake == "last") y[rows * 10 - 1] += 1;
+        if (mistake == "between") y[compared[5] * 10 + 4] = 0;
+        if (mistake == "shifted") for (int i = rows * 10 - 1; i >= 10; --i) y[i] = y[i - 10];
+        if (mistake == "other") y[OTHER * 10] = 1;
+        return 0;
+      }
+      """;
+
+  /** Rows that no reference was computed for are written, whatever they should be. */
+  @Test
+  void someRowsOfAModel() throws Exception {
+    assumeTrue(hasCompiler(), "g++ is not installed");
+    Path digits = Path.of("..", "models", "digits-relu-128-64", "model.onnx");
+    long row = 64 * 128 + 128 * 64 + 64 * 10;
+    Exported exported =
+        CudaExport.exported(
+            "digits",
+            Warpwright.load(digits),
+            Precision.F32,
+            new OfflineGpu(GpuTarget.SM_80),
+            300,
+            20 * row,
+            "A model");
+    Map<String, byte[]> files = CudaExport.files(exported);
+    List<Integer> compared = ints(files.getOrDefault("compared.rows.bin", new byte[0]));
+    assertThat(compared).hasSize(20).isSorted().doesNotHaveDuplicates().contains(0, 299);
+    assertThat(files.get("x.bin")).hasSize(300 * 64 * 4);
+    assertThat(files.get("y.expected.bin")).hasSize(20 * 10 * 4);
+    assertThat(text(files, "README.md"))
+        .contains("20 of 300 rows, the first and the last among them, are compared");
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      Files.write(folder.resolve(file.getKey()), file.getValue());
+    }
+    int other = IntStream.range(0, 300).filter(i -> !compared.contains(i)).findFirst().orElse(0);
+    compile(text(files, "main.cu"), ROWS.replace("OTHER", Integer.toString(other)));
+    assertThat(run("none")).contains("right", "of their bound in 20 of 300 rows: right");
+    for (String mistake : List.of("first", "last", "between", "shifted", "unwritten")) {
+      assertThat(run(mistake)).as(mistake).contains("WRONG");
+    }
+    assertThat(run("other")).as("nobody knows what it should be").contains("right");
+  }
+
+  /** The expected values of drawn rows are those that they have among all. */
+  @Test
+  void drawnRowsAreThoseOfTheWhole() {
+    Path digits = Path.of("..", "models", "digits-relu-128-64", "model.onnx");
+    Map<String, byte[]> some = digits(digits, 20L * (64 * 128 + 128 * 64 + 64 * 10));
+    Map<String, byte[]> all = digits(digits, Long.MAX_VALUE);
+    assertThat(all).doesNotContainKey("compared.rows.bin");
+    assertThat(some.get("x.bin")).isEqualTo(all.get("x.bin"));
+    List<Integer> rows = ints(some.getOrDefault("compared.rows.bin", new byte[0]));
+    List<Integer> drawn = ints(some.getOrDefault("y.expected.bin", new byte[0]));
+    List<Integer> whole = ints(all.getOrDefault("y.expected.bin", new byte[0]));
+    for (int r = 0; r < rows.size(); r++) {
+      assertThat(drawn.subList(10 * r, 10 * r + 10))
+          .isEqualTo(whole.subList(10 * rows.get(r), 10 * rows.get(r) + 10));
+    }
+  }
+
+  private static Map<String, byte[]> digits(Path model, long work) {
+    return CudaExport.files(
+        CudaExport.exported(
+            "digits",
+            Warpwright.load(model),
+            Precision.F32,
+            new OfflineGpu(GpuTarget.SM_80),
+            100,
+            work,
+            "A model"));
+  }
+
+  private static List<Integer> ints(byte[] file) {
+    IntBuffer ints = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer();
+    return IntStream.range(0, ints.limit()).mapToObj(ints::get).toList();
+  }
+
   @Test
   void withoutGpuOneLineSaysWhatToDo() throws Exception {
     compile(GemmWorkload.nt(60, 72, 80, DType.F32));
@@ -148,17 +252,20 @@ final class ExportedCheckTest {
     ScheduledGemm gemm = PlainGemm.schedule(workload, 4, 16);
     Map<String, byte[]> files =
         CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A GEMM", gemm.trace());
-    String main = text(files, "main.cu");
-    Matcher launch = Pattern.compile("launch_\\w+").matcher(main);
-    assertThat(launch.find()).isTrue();
     String sizes =
         text(files, "kernel.cuh")
             .lines()
             .filter(l -> l.matches("constexpr int k[MNK] = .*"))
             .collect(Collectors.joining("\n", "", "\n"));
+    compile(text(files, "main.cu"), sizes + LAUNCH);
+  }
+
+  private void compile(String main, String header) throws IOException, InterruptedException {
+    Matcher launch = Pattern.compile("launch_\\w+").matcher(main);
+    assertThat(launch.find()).isTrue();
     Files.writeString(folder.resolve("main.cpp"), main);
     Files.writeString(
-        folder.resolve("kernel.cuh"), CUDA + sizes + LAUNCH.replace("LAUNCH", launch.group()));
+        folder.resolve("kernel.cuh"), CUDA + header.replace("LAUNCH", launch.group()));
     Process process =
         new ProcessBuilder("g++", "-std=c++17", "-O2", "-ffp-contract=off", "-w", "main.cpp")
             .directory(folder.toFile())

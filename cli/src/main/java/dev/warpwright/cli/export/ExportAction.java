@@ -9,8 +9,10 @@ import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Waiting;
 import dev.warpwright.cli.program.OwnProgram;
 import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
@@ -44,7 +46,10 @@ public final class ExportAction implements Action<ExportRequest> {
   public Report perform(ExportRequest request, Progress progress) {
     ExportFolder folder = new ExportFolder(request.folder());
     List<GpuTarget> targets = request.targets().stream().map(Devices::cudaTarget).toList();
-    Map<String, byte[]> files = files(request, targets, progress);
+    Map<String, byte[]> files;
+    try (Waiting _ = new Waiting(progress, "choosing kernels, and what they are compared with")) {
+      files = files(request, targets, progress);
+    }
     folder.write(files, request.force());
     String list = String.join(", ", files.keySet());
     return new Report(
@@ -164,10 +169,14 @@ public final class ExportAction implements Action<ExportRequest> {
         name(request, name(path)),
         model,
         precision,
-        targets,
+        checked(targets),
         request.form(),
         request.rows(),
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
+  }
+
+  private static List<OfflineGpu> checked(List<GpuTarget> targets) {
+    return targets.stream().map(target -> new OfflineGpu(target, true)).toList();
   }
 
   private static String name(ExportRequest request, String usual) {
@@ -192,7 +201,7 @@ public final class ExportAction implements Action<ExportRequest> {
         name(request, task.what()),
         new Model(task.graph()),
         task.precision(),
-        targets,
+        checked(targets),
         request.form(),
         task.rows(),
         task.text());

@@ -225,10 +225,12 @@ final class NetworkCandidates {
 
   /**
    * The first alternative whose kernel compiles to what it is meant to be, as {@code run} asks for
-   * of the ways through registers; of those that do not, the first.
+   * of the ways through registers; of those that do not, the one that spills least.
    */
   private Optional<Made> first() {
     Optional<Made> slow = Optional.empty();
+    String slowKind = "";
+    int least = 0;
     Map<String, Integer> tried = new HashMap<>();
     for (Alternative alternative : alternatives) {
       boolean old = alternative.name().equals(OLD);
@@ -247,10 +249,16 @@ final class NetworkCandidates {
       Optional<Made> made = make(alternative);
       if (made.isPresent()) {
         // Each GEMM was looked at when it was chosen.
-        if (old || layers || isFast(made.get())) {
+        int bytes = old || layers ? 0 : spills(made.get());
+        if (bytes == 0) {
           return made;
         }
-        slow = slow.isPresent() ? slow : made;
+        int better = kind.equals(slowKind) ? least : least / NetworkCompiler.MUCH_LESS;
+        if (slow.isEmpty() || bytes < better) {
+          slow = made;
+          slowKind = kind;
+          least = bytes;
+        }
         tried.merge(kind, 1, Integer::sum);
       }
     }
@@ -263,10 +271,10 @@ final class NetworkCandidates {
     return sizes < 0 ? name : name.substring(0, sizes);
   }
 
-  private boolean isFast(Made made) {
+  private int spills(Made made) {
     Kernel kernel = made.program().program().kernels().getFirst();
     Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
-    return CompiledCheck.problem(kernel, cubin).isEmpty();
+    return CompiledCheck.spills(kernel, cubin);
   }
 
   private static String strategies(CompiledProgram compiled) {

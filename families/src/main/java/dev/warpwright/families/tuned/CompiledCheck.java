@@ -11,6 +11,9 @@ import java.util.Optional;
 
 /** What machine code says against a kernel that nobody has to use: others compute the same. */
 public final class CompiledCheck {
+  /** As many bytes weigh as much as matrix instructions that wait for each other. */
+  private static final int WAITS = 1 << 20;
+
   private CompiledCheck() {}
 
   /**
@@ -27,6 +30,22 @@ public final class CompiledCheck {
     }
     List<String> slow = FastKernelCheck.problems(kernel, cubin);
     return slow.isEmpty() ? Optional.empty() : Optional.of(spill(String.join("; ", slow)));
+  }
+
+  /**
+   * How much there is against a kernel: 0 for nothing, bytes that are spilled or lie in local
+   * memory, and a mebibyte where matrix instructions wait for each other.
+   *
+   * @param cubin machine code of the kernel's printed form, alone
+   */
+  public static int spills(Kernel kernel, Cubin cubin) {
+    if (problem(kernel, cubin).isEmpty()) {
+      return 0;
+    }
+    ResourceUsage usage = cubin.usage(CudaPrinter.functionName(kernel)).orElse(null);
+    int bytes = usage == null ? 0 : usage.spillStores() + usage.spillLoads();
+    int local = usage == null ? 0 : usage.localBytes();
+    return Math.max(1, Math.max(bytes, local)) + (FastKernelCheck.waits(kernel, cubin) ? WAITS : 0);
   }
 
   private static Outcome.Failed spill(String message) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * What must not happen to a kernel with the attribute {@code fast = 1} when it is compiled: local
@@ -47,14 +48,22 @@ public final class FastKernelCheck {
     if (usage.localBytes() > 0) {
       problems.add(usage.localBytes() + " bytes of local memory a thread");
     }
-    cubin
+    remarks(cubin).forEach(problems::add);
+    return problems;
+  }
+
+  private static Stream<String> remarks(Cubin cubin) {
+    return cubin
         .log()
         .lines()
         .filter(line -> REMARK.matcher(line).find())
         .map(String::strip)
-        .distinct()
-        .forEach(problems::add);
-    return problems;
+        .distinct();
+  }
+
+  /** Whether ptxas made matrix instructions wait, of a kernel that says that it is fast. */
+  static boolean waits(Kernel kernel, Cubin cubin) {
+    return kernel.attrs().getLong("fast", 0) != 0 && remarks(cubin).findAny().isPresent();
   }
 
   /** One line with all problems of a kernel. */

@@ -50,8 +50,8 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
    * GEMMs wait for each other, and takes 446 µs on an H200; 226 by warps.
    */
   @Override
-  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts) {
-    return new ChainInWarps().fast(in, attempts);
+  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts, int bytes) {
+    return new ChainInWarps().fast(in, attempts, bytes);
   }
 
   @Override

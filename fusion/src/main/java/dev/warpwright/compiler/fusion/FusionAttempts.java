@@ -1,35 +1,37 @@
 package dev.warpwright.compiler.fusion;
 
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** What rules are applied with, and what those applied so far met. */
 final class FusionAttempts {
   private final @Nullable GemmKernels gemms;
-  private final Predicate<Kernel> fast;
+  private final ToIntFunction<Kernel> spills;
   private final SequencedMap<FusionRule, String> refusals = new LinkedHashMap<>();
 
   /**
    * None so far.
    *
    * @param gemms the families' kernels, null for none
-   * @param fast whether a kernel compiles to what it is meant to be: without spills, say
+   * @param spills what a kernel spills, in bytes; 0 if it compiles to what it is meant to be
    */
-  FusionAttempts(@Nullable GemmKernels gemms, Predicate<Kernel> fast) {
+  FusionAttempts(@Nullable GemmKernels gemms, ToIntFunction<Kernel> spills) {
     this.gemms = gemms;
-    this.fast = fast;
+    this.spills = spills;
   }
 
   @Nullable GemmKernels gemms() {
     return gemms;
   }
 
-  Predicate<Kernel> fast() {
-    return fast;
+  /** What the first kernel of a program spills. */
+  int spills(CompiledProgram program) {
+    return spills.applyAsInt(program.kernels().getFirst().kernel());
   }
 
   void refused(FusionRule rule, String why) {

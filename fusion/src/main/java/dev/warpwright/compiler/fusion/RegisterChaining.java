@@ -1,7 +1,6 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
-import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.lower.flow.Lowering;
@@ -37,6 +36,13 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     permits ChainInWarpgroups, ChainInWarps, ChainByFma {
   /** A kernel takes a second to compile. */
   private static final int MOST_TRIED = 4;
+
+  /** What spills: better than nothing. */
+  private record Spilling(Attempt attempt, int bytes) {
+    static Spilling least(@Nullable Spilling one, Attempt attempt, int bytes) {
+      return one == null || bytes < one.bytes ? new Spilling(attempt, bytes) : one;
+    }
+  }
 
   /** What is in the way of networks on the target; empty if nothing is known. */
   abstract String refusal(FusionInput in);
@@ -88,48 +94,60 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         : new Verdict.DoesNotFire(refusal);
   }
 
-  /** The first of its sizes whose kernel is fast; if none is, the first is better than none. */
+  /** The first of its sizes whose kernel does not spill; if all do, the one that spills least. */
   @Override
   public final Attempt apply(FusionInput in, FusionAttempts attempts) {
     String refusal = refusal(in);
-    Attempt first = null;
+    Spilling least = null;
     int tried = 0;
     for (T tiling : refusal.isEmpty() ? tilings(in) : List.<T>of()) {
       Attempt attempt = make(in, tiling);
       if (attempt.program() == null) {
         refusal = attempt.why();
-      } else if (isFast(attempt.program(), attempts)) {
-        return attempt;
       } else {
-        first = first == null ? attempt : first;
+        int bytes = attempts.spills(attempt.program());
+        if (bytes == 0) {
+          return attempt;
+        }
+        least = Spilling.least(least, attempt, bytes);
         if (++tried == MOST_TRIED) {
           break;
         }
       }
     }
-    return first != null
-        ? instead(in, attempts).orElse(first)
+    return least != null
+        ? instead(in, attempts, least.bytes()).orElse(least.attempt())
         : Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
   }
 
-  /** What is fast where all that were tried are not; empty if nothing is. */
-  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts) {
+  /**
+   * What is better where all that were tried spill; empty if nothing is.
+   *
+   * @param bytes that the best of them spills
+   */
+  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts, int bytes) {
     return Optional.empty();
   }
 
-  /** The first of the sizes to measure whose kernel is fast. */
-  final Optional<Attempt> fast(FusionInput in, FusionAttempts attempts) {
+  /**
+   * The first of the sizes to measure whose kernel does not spill, or the one that spills least if
+   * that is much less than {@code bytes}.
+   */
+  final Optional<Attempt> fast(FusionInput in, FusionAttempts attempts, int bytes) {
+    Spilling least = null;
     for (T tiling : measured(in)) {
       Attempt attempt = make(in, tiling);
-      if (attempt.program() != null && isFast(attempt.program(), attempts)) {
-        return Optional.of(attempt);
+      if (attempt.program() != null) {
+        int spilled = attempts.spills(attempt.program());
+        if (spilled == 0) {
+          return Optional.of(attempt);
+        }
+        least = Spilling.least(least, attempt, spilled);
       }
     }
-    return Optional.empty();
-  }
-
-  private static boolean isFast(CompiledProgram program, FusionAttempts attempts) {
-    return attempts.fast().test(program.kernels().getFirst().kernel());
+    return Optional.ofNullable(least)
+        .filter(spilling -> spilling.bytes() < bytes / NetworkCompiler.MUCH_LESS)
+        .map(Spilling::attempt);
   }
 
   @Override

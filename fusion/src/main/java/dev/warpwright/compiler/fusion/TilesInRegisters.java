@@ -65,7 +65,7 @@ final class TilesInRegisters extends SharedChaining {
         tilings(in).stream().filter(t -> fills(in, t)).limit(MOST_TRIED).toList()) {
       last = make(in, tiling, unchained(in, attempts));
       if (last.program() != null) {
-        if (attempts.fast().test(last.program().kernels().getFirst().kernel())) {
+        if (attempts.spills(last.program()) == 0) {
           return last;
         }
         last = Attempt.refused("it compiles to a slow kernel by " + tiling.text());

@@ -9,6 +9,7 @@ import static dev.warpwright.workload.Precision.TF32;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Graph;
@@ -59,11 +60,42 @@ final class FusionRulesTest {
     @Test
     void leaveToWarpsWhatIsSlow() {
       FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
-      FusionAttempts byWarps =
-          new FusionAttempts(null, kernel -> !IrPrinter.text(kernel).contains("wgmma."));
+      FusionAttempts byWarps = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 8 : 0);
       assertThat(rule.apply(in, byWarps).why()).contains("warps holds activations of 32 rows");
-      FusionAttempts none = new FusionAttempts(null, kernel -> false);
+      FusionAttempts none = new FusionAttempts(null, kernel -> 8);
       assertThat(rule.apply(in, none).why()).contains("warpgroups holds activations");
+    }
+
+    /** Where all spill, warps have to spill much less. */
+    @Test
+    void leaveToWarpsWhatSpillsMuchMore() {
+      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
+      FusionAttempts few = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 8000 : 32);
+      assertThat(rule.apply(in, few).why()).contains("warps holds activations");
+      FusionAttempts alike = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 64 : 32);
+      assertThat(rule.apply(in, alike).why()).contains("warpgroups holds activations");
+    }
+
+    /** Of those that were tried. */
+    @Test
+    void takeWhatSpillsLeast() {
+      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
+      List<Kernel> tried = new ArrayList<>();
+      Attempt attempt =
+          rule.apply(
+              in,
+              new FusionAttempts(
+                  null,
+                  kernel -> {
+                    tried.add(kernel);
+                    return tried.size() == 3 ? 8 : 16;
+                  }));
+      assertThat(tried).hasSizeGreaterThan(3);
+      assertThat(attempt.made().orElseThrow().kernels().getFirst().kernel()).isSameAs(tried.get(2));
+    }
+
+    private static boolean isByWarpgroups(Kernel kernel) {
+      return IrPrinter.text(kernel).contains("wgmma.");
     }
 
     @Test
@@ -214,7 +246,7 @@ final class FusionRulesTest {
     @Test
     void withoutFamilies() {
       FusionInput in = FusionInput.of(mlp("512-512", F16), SM_90A, F16, 4096);
-      assertThat(rule.apply(in, new FusionAttempts(null, kernel -> true)))
+      assertThat(rule.apply(in, new FusionAttempts(null, kernel -> 0)))
           .isEqualTo(Attempt.refused("there are no kernels of the families"));
     }
   }
@@ -266,8 +298,7 @@ final class FusionRulesTest {
   void withoutFamiliesTheNextIsTaken() {
     FusionInput in = FusionInput.of(mlp("1024-1024-1024", F16), SM_90A, F16, 4096);
     assertThat(FusionPlanner.firing(in).getFirst()).isInstanceOf(GemmPerLayer.class);
-    assertThat(
-            RuleAssert.strategies(FusionPlanner.plan(in, new FusionAttempts(null, kernel -> true))))
+    assertThat(RuleAssert.strategies(FusionPlanner.plan(in, new FusionAttempts(null, kernel -> 0))))
         .doesNotContain(CHAINED)
         .isNotEmpty();
   }

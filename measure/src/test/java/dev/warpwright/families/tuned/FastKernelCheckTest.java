@@ -56,6 +56,27 @@ class FastKernelCheckTest {
         .doesNotContain("\n");
   }
 
+  /** What there is against kernels, of which the one is taken that there is least against. */
+  @Test
+  void waitingMatrixInstructionsWeighMoreThanSpills() {
+    String spilling =
+        CLEAN.replace(
+            "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+            "16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads");
+    String waiting = "ptxas info    : (C7519) waits added in 'k'\n";
+    assertThat(spills("fast = 1", CLEAN)).isZero();
+    assertThat(spills("x = 1", CLEAN + waiting)).isZero();
+    assertThat(spills("x = 1", spilling)).isEqualTo(20);
+    assertThat(spills("fast = 1", spilling)).isEqualTo(20);
+    assertThat(spills("fast = 1", CLEAN + waiting)).isGreaterThan(1 << 20);
+    assertThat(spills("fast = 1", spilling + waiting)).isEqualTo((1 << 20) + 20);
+    assertThat(spills("fast = 1", "")).isEqualTo(1);
+  }
+
+  private static int spills(String attrs, String log) {
+    return CompiledCheck.spills(kernel(attrs), new Cubin(new byte[0], log));
+  }
+
   @Test
   void otherKernelsMayDoAsTheyLike() {
     String log = CLEAN.replace("0 bytes stack", "40 bytes stack");
