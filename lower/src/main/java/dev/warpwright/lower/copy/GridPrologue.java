@@ -18,12 +18,12 @@ import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * What all blocks of a grid do together before any of them begins with its tiles: operands that are
@@ -73,18 +73,18 @@ public final class GridPrologue {
     this.maps = List.copyOf(maps);
   }
 
-  /** What stands in front of a program's tiles; empty if nothing does. */
-  public static Optional<GridPrologue> of(PrimFunc func) {
+  /** What stands in front of a program's tiles; tells what is behind it, if anything does. */
+  public static GridPrologue of(PrimFunc func, PassListener listener) {
     List<Buffer> packed = new ArrayList<>();
     List<Stmt.TileMap> maps = new ArrayList<>();
     Stmt body = apart(func.body(), packed, maps);
     if (packed.isEmpty() || maps.isEmpty()) {
-      return Optional.empty();
+      return new GridPrologue(func, List.of());
     }
     List<Param> params = new ArrayList<>(func.params());
     params.addAll(packed);
     PrimFunc rest = new PrimFunc(func.name(), params, body, func.attrs());
-    return Optional.of(new GridPrologue(rest, maps));
+    return new GridPrologue(listener.tell("GridPrologue", rest), maps);
   }
 
   /** What is behind the allocations and the maps. */
@@ -109,12 +109,16 @@ public final class GridPrologue {
   }
 
   /**
-   * The kernel with all of this in front.
+   * The kernel with all of this in front; as it is, if there is nothing.
    *
    * @param kernel of {@link #rest}
    * @throws LoweringException if what is packed is no transposed matrix
    */
-  public Kernel inFrontOf(Kernel kernel) {
+  public Kernel inFrontOf(Kernel kernel, PassListener listener) {
+    return maps.isEmpty() ? kernel : listener.tell("GridPrologue", inFrontOf(kernel));
+  }
+
+  private Kernel inFrontOf(Kernel kernel) {
     ThreadBinding threads =
         kernel
             .binding(ThreadAxis.THREAD_X)

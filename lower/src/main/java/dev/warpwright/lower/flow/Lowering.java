@@ -16,7 +16,6 @@ import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
 import dev.warpwright.lower.tile.SplitColumns;
 import dev.warpwright.target.GpuTarget;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -40,26 +39,16 @@ public final class Lowering {
   /**
    * Makes a kernel of a tile program.
    *
-   * @param func of tile statements, with loops bound to blocks
+   * @param given of tile statements, with loops bound to blocks
    * @param target the GPU that it is for
    * @param listener is told the result of each pass
    * @return a grid kernel
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
-  public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
-    Optional<GridPrologue> prologue = GridPrologue.of(func);
-    PrimFunc tiles =
-        prologue.map(first -> listener.tell("GridPrologue", first.rest())).orElse(func);
-    Kernel kernel = kernel(tiles, target, listener);
-    if (prologue.isPresent()) {
-      kernel = listener.tell("GridPrologue", prologue.get().inFrontOf(kernel));
-    }
-    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
-    return TrustedTables.apply(kernel, listener);
-  }
-
-  private static Kernel kernel(PrimFunc func, GpuTarget target, PassListener listener) {
+  public static Kernel lower(PrimFunc given, GpuTarget target, PassListener listener) {
+    GridPrologue prologue = GridPrologue.of(given, listener);
+    PrimFunc func = prologue.rest();
     boolean groups = PipelinedProgram.isForWarpgroups(func);
     if (groups && !target.hasWgmma()) {
       throw new LoweringException(
@@ -82,6 +71,8 @@ public final class Lowering {
     program = LowerPipes.apply(program, listener);
     program = EarlyWaits.apply(program, listener);
     program = RollLayers.apply(program, listener);
-    return LowerTiles.apply(program, target, listener);
+    Kernel kernel = prologue.inFrontOf(LowerTiles.apply(program, target, listener), listener);
+    kernel = listener.tell("Simplify", Simplify.kernel(kernel));
+    return TrustedTables.apply(kernel, listener);
   }
 }

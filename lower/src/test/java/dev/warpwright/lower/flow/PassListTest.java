@@ -113,7 +113,7 @@ class PassListTest {
   void theListIsAllThatTells() throws IOException {
     Set<String> told = new TreeSet<>();
     Pattern tell = Pattern.compile("tell\\(\\s*\"(\\w+)\"");
-    for (String below : List.of("flow", TILES + "tile")) {
+    for (String below : List.of("flow", "copy", TILES + "tile")) {
       for (Path source : sources(SOURCES.resolve(below))) {
         Matcher matcher = tell.matcher(code(source));
         while (matcher.find()) {
