@@ -14,7 +14,8 @@ import java.util.Map;
 
 /**
  * Prints the arguments of intrinsics. Operands of warpgroup products become descriptors, tiles of
- * TMA copies a tensor map and coordinates; all others are printed as they are.
+ * TMA copies a tensor map and coordinates, or two addresses and bytes; all others are printed as
+ * they are.
  */
 final class HopperArguments {
   private final ExprPrinter exprs;
@@ -38,6 +39,14 @@ final class HopperArguments {
               : descriptor(args.get(1), product.mnMajorA()),
           descriptor(args.get(2), product.mnMajorB()),
           print(args.get(3)));
+    }
+    if (intrinsic == HopperIntrinsics.BULK_LOAD_LINEAR) {
+      long elements = ((Expr.IntImm) args.get(3)).value() * ((Expr.IntImm) args.get(4)).value();
+      return List.of(
+          rows(args.get(0)),
+          rows(args.get(1)),
+          Long.toString(elements * buffer(args.get(0)).dtype().bytes()),
+          print(args.get(2)));
     }
     TensorMaps.Spec spec = TensorMaps.spec(call).orElse(null);
     if (spec == null) {

@@ -71,6 +71,9 @@ class HopperPrintingTest {
           Map.entry(
               HopperIntrinsics.BULK_STORE_3D,
               "bulk.store.3d(&P[n, n * 64, 128], &As[n, 64, 0], 64, 64)"),
+          Map.entry(
+              HopperIntrinsics.BULK_LOAD_LINEAR,
+              "bulk.load.linear(&As[n, 0, 0], &A[n * 64, 0], &full[1], 64, 64)"),
           Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
           Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
           Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
@@ -217,6 +220,9 @@ class HopperPrintingTest {
         .contains("    bf16* A,\n");
     assertThat(CudaPrinter.print(kernel(HopperIntrinsics.BULK_LOAD), GpuTarget.SM_90A))
         .contains("const bf16* __restrict__ A,\n");
+    assertThat(CudaPrinter.print(kernel(HopperIntrinsics.BULK_LOAD_LINEAR), GpuTarget.SM_90A))
+        .contains(", 8192, &full[1]);")
+        .doesNotContain("a_map");
   }
 
   @Test

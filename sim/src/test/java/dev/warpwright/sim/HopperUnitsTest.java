@@ -86,6 +86,35 @@ class HopperUnitsTest {
     }
   }
 
+  /** Rows of 12 elements one behind the other: as the memory has them, whatever the tile's rows. */
+  @Test
+  void linearCopiesMoveWhatFollowsInMemory() {
+    String text = KernelTexts.replaced(COPY, "bulk.load.2d(&tile", "bulk.load.linear(&tile");
+    text = KernelTexts.replaced(text, " layout (8:8),(8:1)^<1,2,3> align 256", " align 128");
+    Kernel kernel = KernelTexts.parse(text);
+    Arguments arguments =
+        Arguments.random(kernel.params(), SEED, Map.of("M", 9, "P", 6, "row", 2, "col", 4));
+    assertThat(check(kernel, arguments)).isEmpty();
+    for (int i = 2; i < 6; i++) {
+      for (int j = 4; j < 8; j++) {
+        int at = 2 * 12 + 4 + (i - 2) * 8 + j - 4;
+        assertThat(arguments.get("Y").get(i, j))
+            .as("%d, %d", i, j)
+            .isEqualTo(arguments.get("X").element(at) * 2);
+      }
+    }
+    Map<String, Integer> far = Map.of("M", 9, "P", 6, "row", 5, "col", 0);
+    expect(
+        check(kernel, Arguments.random(kernel.params(), SEED, far)),
+        Finding.Kind.OUT_OF_BOUNDS,
+        "a copy of 64 elements from there on");
+    Map<String, Integer> odd = Map.of("M", 9, "P", 6, "row", 0, "col", 2);
+    expect(
+        check(kernel, Arguments.random(kernel.params(), SEED, odd)),
+        Finding.Kind.MISALIGNED,
+        "linear TMA copies need a multiple of 16 bytes");
+  }
+
   @Test
   void tilesOfCopiesMustLieAt128Bytes() {
     String text =

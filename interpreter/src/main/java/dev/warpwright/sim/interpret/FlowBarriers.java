@@ -96,7 +96,9 @@ final class FlowBarriers {
     if (op == HopperIntrinsics.MBARRIER_WAIT) {
       return await(s, call);
     }
-    if (op == HopperIntrinsics.BULK_LOAD || op == HopperIntrinsics.BULK_LOAD_3D) {
+    if (op == HopperIntrinsics.BULK_LOAD
+        || op == HopperIntrinsics.BULK_LOAD_3D
+        || op == HopperIntrinsics.BULK_LOAD_LINEAR) {
       return load(s, call);
     }
     if (op == HopperIntrinsics.WGMMA_WAIT) {

@@ -81,7 +81,7 @@ final class GlobalTileOperand {
   }
 
   /** Which elements a copy moves. */
-  final class Tile {
+  final class Tile implements TmaCalls.Source {
     private final Frame f;
     private final long row;
     private final long column;
@@ -128,7 +128,8 @@ final class GlobalTileOperand {
       }
     }
 
-    void beginRead(Actor actor, long epoch) {
+    @Override
+    public void beginRead(Actor actor, long epoch) {
       Shadow shadow = f.shadows[access.slot()];
       if (shadow != null) {
         inside(
@@ -179,7 +180,8 @@ final class GlobalTileOperand {
     }
 
     /** The tile's bytes row by row, zero outside the matrix. */
-    byte[] load() {
+    @Override
+    public byte[] load() {
       int bytes = buffer.dtype().bytes();
       byte[] tile = new byte[rows * columns * bytes];
       int skipped = (int) (Math.max(column, 0) - column);

@@ -10,6 +10,7 @@ import dev.warpwright.sim.block.WarpNode;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.memory.Actor;
 import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -30,6 +31,9 @@ final class TmaCalls {
       return op == HopperIntrinsics.BULK_WAIT
           ? site.eachThread((w, lane, f) -> w.stores[lane].await(pending.eval(f)))
           : site.eachThread((w, lane, f) -> w.stores[lane].awaitRead(pending.eval(f)));
+    }
+    if (op == HopperIntrinsics.BULK_LOAD_LINEAR) {
+      return linear(site);
     }
     // Refuses what no tensor map describes.
     TensorMaps.spec(site.where().call());
@@ -72,12 +76,35 @@ final class TmaCalls {
         });
   }
 
+  /** Elements that follow each other in both memories. */
+  private static WarpNode linear(UnitSite site) {
+    int count = site.constant(3) * site.constant(4);
+    LinearOperand target = new LinearOperand(site, site.address(0), count);
+    LinearOperand source = new LinearOperand(site, site.address(1), count);
+    UnitSite.BarrierOf barrier = site.barrierOf(2);
+    return site.eachThread(
+        (w, lane, f) -> {
+          SharedRows to = target.shared(f, w.block.memory);
+          LinearOperand.Run from = source.global(f);
+          from.count();
+          load(site, w, f, w.block, from, to, 1, count, barrier);
+        });
+  }
+
+  /** What a copy reads. */
+  interface Source {
+    /** It is being read until the epoch ends. */
+    void beginRead(Actor actor, long epoch);
+
+    byte[] load();
+  }
+
   private static void load(
       UnitSite site,
       Warp w,
       Frame f,
       BlockRun block,
-      GlobalTileOperand.Tile source,
+      Source source,
       SharedRows target,
       int rows,
       int columns,

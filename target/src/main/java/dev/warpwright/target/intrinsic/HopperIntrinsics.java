@@ -245,33 +245,26 @@ public final class HopperIntrinsics {
 
   /** As {@link #BULK_LOAD}, from one of several matrices that lie one behind the other. */
   public static final TargetIntrinsic BULK_LOAD_3D =
-      add(
-          "bulk.load.3d",
-          Collective.THREAD,
-          Unit.BULK_COPY,
-          HopperWrappers.BULK_LOAD_3D,
-          BULK_LOAD.operands().toArray(Operand[]::new));
+      copy("bulk.load.3d", HopperWrappers.BULK_LOAD_3D, BULK_LOAD);
 
   /** As {@link #BULK_LOAD_MULTICAST}, from one of several matrices. */
   public static final TargetIntrinsic BULK_LOAD_3D_MULTICAST =
-      add(
-          "bulk.load.3d.multicast",
-          Collective.THREAD,
-          Unit.BULK_COPY,
-          HopperWrappers.BULK_LOAD_3D_MULTICAST,
-          BULK_LOAD_MULTICAST.operands().toArray(Operand[]::new));
+      copy("bulk.load.3d.multicast", HopperWrappers.BULK_LOAD_3D_MULTICAST, BULK_LOAD_MULTICAST);
 
   /** As {@link #BULK_STORE}, to one of several matrices. */
   public static final TargetIntrinsic BULK_STORE_3D =
-      add(
-          "bulk.store.3d",
-          Collective.THREAD,
-          Unit.BULK_COPY,
-          HopperWrappers.BULK_STORE_3D,
-          BULK_STORE.operands().toArray(Operand[]::new));
+      copy("bulk.store.3d", HopperWrappers.BULK_STORE_3D, BULK_STORE);
 
   /**
-   * {@return whether an intrinsic copies a tile to shared memory}
+   * {@code (dst, src, barrier, rows, cols)}: starts to copy {@code rows} × {@code cols} (constants)
+   * elements that follow each other in both memories, a tile that lies there in the same order; no
+   * tensor map describes it. Its bytes count at the barrier.
+   */
+  public static final TargetIntrinsic BULK_LOAD_LINEAR =
+      copy("bulk.load.linear", HopperWrappers.BULK_LOAD_LINEAR, BULK_LOAD);
+
+  /**
+   * {@return whether an intrinsic copies a tile to shared memory, which a tensor map describes}
    *
    * @param op of a call
    */
@@ -499,6 +492,12 @@ public final class HopperIntrinsics {
             "PTX ISA, " + text);
     TABLE.add(intrinsic);
     return intrinsic;
+  }
+
+  /** A copy with the operands of another one. */
+  private static TargetIntrinsic copy(String text, String cuda, TargetIntrinsic alike) {
+    Operand[] operands = alike.operands().toArray(Operand[]::new);
+    return add(text, Collective.THREAD, Unit.BULK_COPY, cuda, operands);
   }
 
   private static Operand i32(String name) {

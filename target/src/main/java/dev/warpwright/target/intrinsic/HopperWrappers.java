@@ -210,6 +210,19 @@ final class HopperWrappers {
       }
       """;
 
+  static final String BULK_LOAD_LINEAR =
+      """
+      __device__ __forceinline__ void bulk_load_linear(
+          void* dst, const void* src, int bytes, unsigned long long* barrier) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+            ::"r"(address), "l"(__cvta_generic_to_global(src)), "r"(bytes), "r"(signal)
+            : "memory");
+      }
+      """;
+
   static final String BULK_COMMIT = plain("bulk_commit", "cp.async.bulk.commit_group;");
   static final String BULK_WAIT_READ =
       constant("bulk_wait_read", "cp.async.bulk.wait_group.read %0;");

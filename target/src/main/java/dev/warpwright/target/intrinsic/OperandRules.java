@@ -77,12 +77,49 @@ final class OperandRules {
     if (intrinsic.takesConstant()) {
       return range(intrinsic, call, 0, 0, Integer.MAX_VALUE, 1);
     }
+    if (intrinsic == HopperIntrinsics.BULK_LOAD_LINEAR) {
+      return linear(intrinsic, call);
+    }
     try {
       TensorMaps.spec(call);
       return null;
     } catch (UserError e) {
       return e.getMessage();
     }
+  }
+
+  /** Bytes of one type, in sixteens, to and from multiples of 16. */
+  private static @Nullable String linear(TargetIntrinsic intrinsic, Expr.Call call) {
+    OptionalLong rows = constant(call, 3);
+    OptionalLong columns = constant(call, 4);
+    if (rows.isEmpty() || columns.isEmpty()) {
+      return intrinsic.text() + " needs a constant number of rows and columns";
+    }
+    Buffer to = ((Expr.AddressOf) call.args().get(0)).buffer();
+    Buffer from = ((Expr.AddressOf) call.args().get(1)).buffer();
+    if (to.dtype() != from.dtype()) {
+      return String.format(
+          Locale.ROOT,
+          "%s of %s (%s) to %s (%s): it converts nothing",
+          intrinsic.text(),
+          from.name(),
+          from.dtype(),
+          to.name(),
+          to.dtype());
+    }
+    long bytes = rows.getAsLong() * columns.getAsLong() * to.dtype().bytes();
+    return bytes > 0 && bytes % 16 == 0 && to.alignment() % 16 == 0 && from.alignment() % 16 == 0
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "%s of %d bytes from %s, aligned to %d, to %s, aligned to %d: all must be multiples of"
+                + " 16",
+            intrinsic.text(),
+            bytes,
+            from.name(),
+            from.alignment(),
+            to.name(),
+            to.alignment());
   }
 
   private static @Nullable String product(TargetIntrinsic intrinsic, Expr.Call call) {

@@ -152,7 +152,8 @@ public record TargetIntrinsic(
 
   @Override
   public Access laterAccess(int operand) {
-    if (HopperIntrinsics.isTmaLoad(this) && operand == 1) {
+    boolean load = HopperIntrinsics.isTmaLoad(this) || this == HopperIntrinsics.BULK_LOAD_LINEAR;
+    if (load && operand == 1) {
       return Access.READ;
     }
     return HopperIntrinsics.isTmaStore(this) && operand == 0 ? Access.WRITE : Access.NONE;

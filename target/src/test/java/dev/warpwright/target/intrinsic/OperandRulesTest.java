@@ -96,6 +96,18 @@ class OperandRulesTest {
   }
 
   @Test
+  void linearCopiesMoveSixteensOfOneType() {
+    accepted("bulk.load.linear(&As[n % 2, 0, 0], &A[n, 0], &full[0], 64, 64)");
+    refused(
+        "bulk.load.linear(&As[0, 0, 0], &A[0, 0], &full[0], n, 64)",
+        "bulk.load.linear needs a constant number of rows and columns");
+    refused(
+        "bulk.load.linear(&As[0, 0, 0], &A[0, 0], &full[0], 1, 4)",
+        "bulk.load.linear of 8 bytes from A, aligned to 16, to As, aligned to 1024: all must be"
+            + " multiples of 16");
+  }
+
+  @Test
   void operandsOfProductsHaveADescriptor() {
     String product = "wgmma.m64n64k16.f32.bf16(&acc[0], &%s, &%s, 1)";
     accepted(String.format(Locale.ROOT, product, "As[0, 0, 48]", "As[n % 2, 0, n % 4 * 16]"));

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** Mistakes with copies and products that work beside the threads, and with their stages. */
 final class PipelineMutations {
   private static final String LOAD = "bulk.load.2d";
+  private static final String LINEAR = "bulk.load.linear";
 
   /** Before its shape and types. */
   static final String PRODUCT = "wgmma.m";
@@ -45,6 +46,17 @@ final class PipelineMutations {
           Mutation.undefined(
               "TMA copy left out",
               s -> Planting.call(s, LOAD) == null ? List.of() : List.of(Stmt.Seq.EMPTY),
+              DEADLOCK,
+              UNINITIALISED),
+          Mutation.undefined(
+              "linear TMA copy into the next stage",
+              argument(LINEAR, 0, Planting::nextStage),
+              RACE,
+              UNINITIALISED,
+              BARRIER),
+          Mutation.undefined(
+              "linear TMA copy left out",
+              s -> Planting.call(s, LINEAR) == null ? List.of() : List.of(Stmt.Seq.EMPTY),
               DEADLOCK,
               UNINITIALISED),
           // The others wait for what does not come. The first block gets what others should have:
