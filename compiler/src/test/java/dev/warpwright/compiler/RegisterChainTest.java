@@ -49,6 +49,10 @@ class RegisterChainTest {
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
         "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
+        "mlp:176,176,176,176,176,176:sin  | bf16 | true  | 130", // panels of 32 bytes flow
+        "mlp:160,160,160,160,160,160:relu | f16  | false | 65", // panels of 64 bytes flow
+        "mlp:48,208,112,176,80,176,208,16,176,112,48,176:tanh | bf16 | true | 70", // of all kinds
+        "mlp:20,176,80,112,144,48,176,3:relu | tf32 | true | 70", // and of 4 bytes each
         "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
         "mlp:3,48,80,5:sin                | tf32 | true  | 70", // formulas, groups of 16, odd
         // outputs

@@ -18,6 +18,7 @@ import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.PanelOrder;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.item.TmaLoad;
@@ -46,17 +47,18 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Tiles of shared pipes come by TMA copies, in the swizzled panels that warpgroup products read.
- * A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
- * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
- * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
- * the pipe commits them some steps late ({@code lag}); otherwise one by one, or by aligned vectors
- * that are shifted if the attribute {@code copy} says so. So do those threads with tiles that are
- * MN-major where instructions ask for K-major ones: they lie as their transposes. Pipes in
- * registers are filled by guarded loads of the threads that hold the elements; there is nothing to
- * decide. Weights of products of warps lie in the order of their registers, and all threads copy
- * them ({@link OrderedWeights}). Without roles, all threads of a block copy all tiles,
- * asynchronously if the attribute {@code async} does not say that the target has no such copies.
- * Where products take operands that come through no pipe, tiles of pipes lie as those do.
+ * A matrix that lies in memory in the order of such panels ({@link PanelOrder}) comes by linear
+ * copies without a tensor map. A pipe to which blocks of a cluster copy what they all need is one
+ * of the cluster, {@code shared.cluster}. Matrices whose rows are no multiples of 16 bytes no
+ * tensor map describes: all threads of a warpgroup copy them, asynchronously where elements lie at
+ * multiples of 4 bytes, and the pipe commits them some steps late ({@code lag}); otherwise one by
+ * one, or by aligned vectors that are shifted if the attribute {@code copy} says so. So do those
+ * threads with tiles that are MN-major where instructions ask for K-major ones: they lie as their
+ * transposes. Pipes in registers are filled by guarded loads of the threads that hold the elements;
+ * there is nothing to decide. Weights of products of warps lie in the order of their registers, and
+ * all threads copy them ({@link OrderedWeights}). Without roles, all threads of a block copy all
+ * tiles, asynchronously if the attribute {@code async} does not say that the target has no such
+ * copies. Where products take operands that come through no pipe, tiles of pipes lie as those do.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -64,6 +66,9 @@ import org.jspecify.annotations.Nullable;
 final class ChooseMovement extends Rewriter {
   static final String BY = "by";
   static final String BULK = "bulk";
+
+  /** Linear TMA copies of what lies in both memories in the same order. */
+  static final String LINEAR = "linear";
 
   /** Copies by threads, asynchronous ones and those through registers. */
   static final String ASYNC = CopyLowering.ASYNC;
@@ -212,6 +217,9 @@ final class ChooseMovement extends Rewriter {
       Attrs own = copy.attrs().without(SHARED).with(BY, by);
       return by.equals(ASYNC) && steps > 0 ? own.with("inflight", steps) : own;
     }
+    if (tile != null && PanelOrder.isCopied(copy, SwizzledTile.width(tile))) {
+      return copy.attrs().without(SHARED).with(BY, LINEAR);
+    }
     Attrs own = copy.attrs().with(BY, BULK);
     return isShared(copy.to().buffer(), copy.attrs()) ? own : own.without(SHARED);
   }
@@ -347,6 +355,10 @@ final class ChooseMovement extends Rewriter {
       case Stmt.TileCopy copy -> {
         if (byThreads(copy) != null) {
           byThreads.add(copy);
+          return;
+        }
+        Buffer swizzled = laid.get(copy.to().buffer());
+        if (swizzled != null && PanelOrder.isCopied(copy, SwizzledTile.width(swizzled))) {
           return;
         }
         shared |= isShared(copy.to().buffer(), copy.attrs());

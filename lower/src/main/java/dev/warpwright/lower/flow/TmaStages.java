@@ -18,11 +18,14 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The part of {@link LowerPipes} for stages that one thread fills by TMA copies, panel by panel.
+ * The part of {@link LowerPipes} for stages that one thread fills by TMA copies, panel by panel,
+ * or, of what lies in memory as the stage does, by linear ones.
  *
  * <pre>{@code
  * tile.copy As <- A[…] [by = "bulk"]   →   mbarrier.arrive.expect_tx(&full[s], bytes)
  *                                          bulk.load.2d(&As[s, 0, 0], &A[…], &full[s], rows, width) …
+ * tile.copy Bs <- B[…] [by = "linear"] →   mbarrier.arrive.expect_tx(&full[s], bytes)
+ *                                          bulk.load.linear(&Bs[s, 0, 0], &B[…], &full[s], rows, columns)
  * }</pre>
  */
 final class TmaStages {
@@ -56,9 +59,37 @@ final class TmaStages {
     };
   }
 
+  /** The copies of a tile that lies in both memories in the same order: at once, or by panels. */
+  private static Stmt linear(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage) {
+    Buffer ring = Objects.requireNonNull(lowered.ring(copy.to().buffer()));
+    long rows = Guards.extent(copy.to().tile().get(0));
+    long columns = Guards.extent(copy.to().tile().get(1));
+    boolean whole = rows == ring.extent(ring.rank() - 2);
+    long width = whole ? columns : SwizzledTile.width(ring);
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "p",
+        columns / width,
+        panel -> {
+          Expr column = Exprs.mul(panel, width);
+          return Exprs.evaluate(
+              HopperIntrinsics.BULK_LOAD_LINEAR,
+              new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
+              new Expr.AddressOf(
+                  copy.from().buffer(), Guards.indices(copy.from(), List.of(Exprs.i32(0), column))),
+              lowered.barriers().fullAt(stage),
+              Exprs.i32(rows),
+              Exprs.i32(width));
+        });
+  }
+
   /** The TMA copies of a tile, panel by panel. */
   private static Stmt load(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage) {
-    if (!ChooseMovement.BULK.equals(copy.attrs().getString(ChooseMovement.BY))) {
+    String by = copy.attrs().getString(ChooseMovement.BY);
+    if (ChooseMovement.LINEAR.equals(by)) {
+      return linear(copy, lowered, stage);
+    }
+    if (!ChooseMovement.BULK.equals(by)) {
       throw new LoweringException(
           "the copy to " + copy.to().buffer().name() + " is carried by nobody");
     }

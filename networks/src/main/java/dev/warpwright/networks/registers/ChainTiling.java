@@ -25,28 +25,17 @@ import java.util.Set;
  * How a network is carried through the registers of warpgroups.
  *
  * @param consumers warpgroups of a block, each with rows of its own
- * @param resident weights that stay in shared memory
- * @param depth columns of the slices by which the others flow through it
- * @param stages slices that there is space for
+ * @param weights which of them stay in shared memory, and how the others flow through it
  * @param prefetch whether the next rows are read while these are computed
  * @param columns of accumulators that are in registers at a time
  * @param blocks of the grid
  */
 public record ChainTiling(
-    int consumers,
-    Set<Buffer> resident,
-    long depth,
-    int stages,
-    boolean prefetch,
-    long columns,
-    int blocks) {
+    int consumers, StagedWeights weights, boolean prefetch, long columns, int blocks) {
   private static final long MOST_COLUMNS = 256;
 
   /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
   private static final int MOST_LAYERS = 128;
-
-  /** Of shared memory: barriers, and what alignment may cost. */
-  private static final long SLACK = 2048;
 
   /** 32-bit registers that addresses and what is under way need. */
   private static final int OTHER_REGISTERS = 16;
@@ -87,15 +76,10 @@ public record ChainTiling(
   private static final int LAYER_CYCLES = 180;
 
   private static final int MOST_REGISTERS = 240;
-  private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
 
   /** Columns of accumulators at a time: all that a product can have without spilling, or less. */
   private static final long[] COLUMNS = {192, 128, 64};
-
-  public ChainTiling {
-    resident = Set.copyOf(resident);
-  }
 
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   public static String refusal(StageGroup group, GpuTarget target) {
@@ -214,7 +198,7 @@ public record ChainTiling(
         break;
       }
     }
-    if (hasFunctions(group) && weights(group.products()) <= target.sharedPerBlock() - SLACK) {
+    if (hasFunctions(group) && StagedWeights.fit(group.products(), target)) {
       roomy.sort(Comparator.comparingInt(some -> -busy(some)));
     }
     List<ChainTiling> all = new ArrayList<>();
@@ -243,7 +227,7 @@ public record ChainTiling(
    * 817 µs by 128, 794 by 64).
    */
   private static boolean isTight(StageGroup group, ChainTiling tiling) {
-    if (group.products().stream().noneMatch(tiling::isStreamed)) {
+    if (group.products().stream().noneMatch(tiling.weights::flows)) {
       return false;
     }
     long most =
@@ -258,7 +242,8 @@ public record ChainTiling(
   private static List<ChainTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
     List<Matmul> products = group.products();
-    boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
+    StagedWeights weights = StagedWeights.of(products, target, columns);
+    boolean streams = weights.stream();
     long most = 0;
     long first = 0;
     for (Matmul product : products) {
@@ -277,7 +262,7 @@ public record ChainTiling(
       long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
-          candidates.add(withWeights(products, target, consumers, prefetch, columns, blocks));
+          candidates.add(new ChainTiling(consumers, weights, prefetch, columns, blocks));
         }
       }
     }
@@ -346,7 +331,7 @@ public record ChainTiling(
   private static long registers(StageGroup group, Map map, long most) {
     long columns = map.to().extent(1);
     long whole = 0;
-    if (map.ending() != null && columns > most) {
+    if (map.ending() != null && ColumnParts.part(columns, most) < columns) {
       whole = columns / 4;
       for (Matmul product : group.products()) {
         whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
@@ -377,54 +362,6 @@ public record ChainTiling(
     return streams ? Math.min(MOST_REGISTERS, (entry * groups - 24) / consumers / 8 * 8) : entry;
   }
 
-  private static long weights(List<Matmul> products) {
-    return products.stream().mapToLong(ChainTiling::bytes).sum();
-  }
-
-  /**
-   * Which weights stay: all, or as many as leave space for the others' slices. Those that do not
-   * are spread evenly over the network, so that their copies are too.
-   */
-  private static ChainTiling withWeights(
-      List<Matmul> products,
-      GpuTarget target,
-      int consumers,
-      boolean prefetch,
-      long columns,
-      int blocks) {
-    long space = target.sharedPerBlock() - SLACK;
-    Set<Buffer> resident = new HashSet<>();
-    products.forEach(product -> resident.add(product.weight()));
-    if (weights(products) <= space) {
-      return new ChainTiling(consumers, resident, 0, 1, prefetch, columns, blocks);
-    }
-    int layers = products.size();
-    for (int streamed = 1; ; streamed++) {
-      List<Matmul> flow = new ArrayList<>();
-      for (int j = 1; j <= streamed; j++) {
-        flow.add(products.get(j * layers / streamed - 1));
-      }
-      // A slice is as much work for narrow parts as for others.
-      long depth = 64;
-      long widest = 0;
-      long layer = 0;
-      for (Matmul product : flow) {
-        while (product.k() % depth != 0) {
-          depth /= 2;
-        }
-        widest = Math.max(widest, ColumnParts.part(product.n(), columns));
-        layer = Math.max(layer, bytes(product));
-      }
-      long stage = widest * depth * flow.getFirst().weight().dtype().bytes();
-      long left = space - (weights(products) - weights(flow));
-      if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
-        flow.forEach(product -> resident.remove(product.weight()));
-        int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
-        return new ChainTiling(consumers, resident, depth, stages, prefetch, columns, blocks);
-      }
-    }
-  }
-
   /** The choice in words, for example {@code consumers=6 prefetch=1}. */
   public String text() {
     return String.format(
@@ -432,33 +369,8 @@ public record ChainTiling(
         "consumers=%d prefetch=%d stages=%d%s",
         consumers,
         prefetch ? 1 : 0,
-        stages,
+        weights.stages(),
         columns == COLUMNS[0] ? "" : " columns=" + columns);
-  }
-
-  private static long bytes(Matmul product) {
-    return product.n() * product.k() * product.weight().dtype().bytes();
-  }
-
-  /** Columns of a slice of the weight. */
-  long depth(Matmul product) {
-    return resident.contains(product.weight()) ? product.k() : depth;
-  }
-
-  boolean isStreamed(Matmul product) {
-    return !resident.contains(product.weight());
-  }
-
-  int stages(Matmul product) {
-    return isStreamed(product) ? stages : 1;
-  }
-
-  /** Bytes of weights that stay. */
-  long residentBytes(StageGroup group) {
-    return group.products().stream()
-        .filter(p -> !isStreamed(p))
-        .mapToLong(ChainTiling::bytes)
-        .sum();
   }
 
   /** The instruction of a product. */

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 record ColumnParts(List<Stage> stages, long columns) {
   private static final long NARROW = 64;
 
+  /** Of a part. */
+  private static final long LEAST = 32;
+
   ColumnParts {
     stages = List.copyOf(stages);
   }
@@ -84,11 +87,13 @@ record ColumnParts(List<Stage> stages, long columns) {
   /**
    * Columns of a part: of so many, whole groups of 32 or, where they are none or only narrow ones,
    * of 16, within which constants are packed. A product whose operand is in registers takes as long
-   * for 32 columns as for 64.
+   * for 32 columns as for 64; so columns that have parts of 16 alone are not split if they are a
+   * third more at most.
    */
   static long part(long columns, long most) {
     long wide = part(columns, most, 32);
-    return wide >= Math.min(NARROW, Math.min(columns, most)) ? wide : part(columns, most, 16);
+    long part = wide >= Math.min(NARROW, Math.min(columns, most)) ? wide : part(columns, most, 16);
+    return part < LEAST && 3 * columns <= 4 * most ? columns : part;
   }
 
   private static long part(long columns, long most, long granule) {

@@ -34,7 +34,7 @@ public final class RegisterChain extends RowChain {
   @Override
   void annotate() {
     schedule.annotate("consumers", (long) tiling.consumers());
-    schedule.annotate("resident", tiling.residentBytes(group));
+    schedule.annotate("resident", tiling.weights().residentBytes(group.products()));
   }
 
   @Override
@@ -58,17 +58,24 @@ public final class RegisterChain extends RowChain {
   /** By slices along K. */
   @Override
   void weights(Matmul product, BlockRef block) {
-    LoopRef slices = slices(block, tiling.depth(product));
-    BlockRef staged = staged(product, block, slices, tiling.stages(product));
-    if (tiling.isStreamed(product)) {
+    LoopRef slices = slices(block, tiling.weights().depth(product));
+    BlockRef staged = staged(product, block, slices, tiling.weights().stages(product));
+    if (tiling.weights().flows(product)) {
       schedule.annotate(staged, "stream", 1L);
+      if (tiling.weights().slices() > 1) {
+        schedule.annotate(slices, "slices", (long) tiling.weights().slices());
+      }
     }
   }
 
   @Override
   Attrs product(Matmul product) {
     Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
-    boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
+    StagedWeights weights = tiling.weights();
+    boolean slices =
+        weights.depth(product) < product.k()
+            && weights.stages(product) > 1
+            && weights.slices() == 1;
     return slices ? attrs.with("inflight", 1L) : attrs;
   }
 }

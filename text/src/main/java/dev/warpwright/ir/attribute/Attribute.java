@@ -64,6 +64,7 @@ public enum Attribute {
   SECOND_ROWS("secondRows", Type.INTEGER, "as rows, of the second", Place.FUNCTION, Place.LOOP),
   SERPENTINE("serpentine", Type.INTEGER, "1: every second time backwards", Place.LOOP),
   SHARE("share", Type.TEXT, "what consumers share: rows, items", Place.FUNCTION),
+  SLICES("slices", Type.INTEGER, "steps that share a stage", Place.LOOP),
   SLOTS("slots", Type.INTEGER, "parts of all tiles of several", Place.TILE),
   SPREAD("spread", Type.INTEGER, "1: a thread's rows lie far apart", Place.TILE),
   STAGES("stages", Type.INTEGER, "stages of a pipelined loop", Place.LOOP),

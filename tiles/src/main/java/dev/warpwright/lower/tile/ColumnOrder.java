@@ -41,11 +41,33 @@ final class ColumnOrder {
     for (int weight : bits) {
       modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
-    modes.add(new Mode(extent / group, offset(packed, dimension, group)));
+    modes.addAll(behind(packed, dimension, group));
     return modes;
   }
 
-  /** Where the element at this coordinate, and 0 in the other dimensions, is. */
+  /** Where groups of so many coordinates go. */
+  private static List<Mode> behind(Buffer packed, int dimension, int group) {
+    Layout layout = packed.layout();
+    if (layout == null) {
+      return List.of(new Mode(packed.extent(dimension) / group, offset(packed, dimension, group)));
+    }
+    List<Mode> modes = new ArrayList<>();
+    long left = group;
+    for (Mode mode : layout.dimensions().get(dimension)) {
+      long taken = Math.min(left, mode.extent());
+      if (left % taken != 0 || mode.extent() % taken != 0) {
+        throw new IllegalStateException(
+            packed.name() + ": groups of " + group + " do not fit " + layout);
+      }
+      left /= taken;
+      if (taken < mode.extent()) {
+        modes.add(new Mode(mode.extent() / taken, mode.stride() * taken));
+      }
+    }
+    return modes.isEmpty() ? List.of(new Mode(1, 0)) : modes;
+  }
+
+  /** Where the element at this coordinate, and 0 in the other dimensions, is before the swizzle. */
   static long offset(Buffer packed, int dimension, long coordinate) {
     long[] shape = new long[packed.rank()];
     long[] at = new long[packed.rank()];
@@ -54,7 +76,9 @@ final class ColumnOrder {
     }
     at[dimension] = coordinate;
     Layout layout = packed.layout();
-    return (layout == null ? Layout.rowMajor(shape) : layout).offset(at);
+    return layout == null
+        ? Layout.rowMajor(shape).offset(at)
+        : new Layout(layout.dimensions(), Layout.Swizzle.NONE).offset(at);
   }
 
   static int[] bits(int group) {

@@ -25,6 +25,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets rows move between global memory and the registers of warpgroup products by 16 bytes a
@@ -47,6 +48,9 @@ import java.util.Set;
  *
  * <p>Weights of products of warps come in the order of their registers ({@link FragmentOrder}): the
  * parameter has the same coordinates, and another layout.
+ *
+ * <p>Weights of products of warpgroups that come by narrow panels lie in the order of these, so
+ * that no tensor map need cut them ({@link PanelPacking}).
  *
  * <p>A thread of an operand in tf32 holds columns 4 apart where accumulators are neighbours. So K
  * is permuted of every product whose operand comes from another one's accumulators; what is packed
@@ -117,7 +121,8 @@ public final class PackConstants {
           }
         });
     Set<Buffer> ofTf32 = weightsOfTf32(func);
-    if (replaced.isEmpty() && ordered.isEmpty() && ofTf32.isEmpty()) {
+    Map<Buffer, Buffer> panels = PanelPacking.of(func, uses);
+    if (replaced.isEmpty() && ordered.isEmpty() && ofTf32.isEmpty() && panels.isEmpty()) {
       return new Packed(func, Map.of());
     }
     Map<Buffer, Form> forms = new LinkedHashMap<>();
@@ -126,8 +131,9 @@ public final class PackConstants {
           && (permutedColumns.containsKey(b)
               || permutedRows.containsKey(b)
               || ordered.contains(b)
+              || panels.containsKey(b)
               || ofTf32.contains(b))) {
-        forms.put(b, form(b, ofTf32.contains(b)));
+        forms.put(b, form(b, panels.get(b), ofTf32.contains(b)));
       }
     }
     List<Param> params = new ArrayList<>();
@@ -157,7 +163,7 @@ public final class PackConstants {
     return weights;
   }
 
-  private Form form(Buffer constant, boolean tf32) {
+  private Form form(Buffer constant, @Nullable Buffer panels, boolean tf32) {
     Buffer dense =
         new Buffer(
             constant.name(),
@@ -166,13 +172,17 @@ public final class PackConstants {
             constant.scope(),
             null,
             constant.alignment());
-    Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
+    Buffer packed =
+        ordered.contains(constant)
+            ? FragmentOrder.of(dense)
+            : panels != null ? dense.withLayout(panels.layout()) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int d = 0; d < constant.rank(); d++) {
       dimensions.add(
           ColumnOrder.modes(packed, d, (d == 0 ? permutedRows : permutedColumns).get(constant)));
     }
-    return new Form(packed, new Layout(dimensions, Swizzle.NONE), tf32);
+    Swizzle swizzle = packed.layout() == null ? Swizzle.NONE : packed.layout().swizzle();
+    return new Form(packed, new Layout(dimensions, swizzle), tf32);
   }
 
   /** A weight that only products of warps read comes in the order of their registers. */

@@ -56,7 +56,8 @@ import java.util.Set;
  * products whose first operands are gathered from the stage ({@link HalveGathers}) it is the
  * second.
  *
- * <p>A loop with {@code unrolled = 1} becomes straight-line code.
+ * <p>A loop with {@code unrolled = 1} becomes straight-line code. Of a loop with {@code slices = n}
+ * n steps share a stage ({@link GroupSlices}).
  *
  * <p>Guarantees: no loop is {@code pipeline} any more; the result computes the same, one after the
  * other. Stands before {@link AssignRoles}, which cuts along pipes, and behind the choice of copies
@@ -85,7 +86,8 @@ public final class PlanPipes {
   }
 
   public static PrimFunc apply(PrimFunc func) {
-    PrimFunc kept = ResidentTiles.apply(func.withBody(outside(func.body())));
+    Stmt grouped = GroupSlices.apply(func.body());
+    PrimFunc kept = ResidentTiles.apply(func.withBody(outside(grouped)));
     return new PlanPipes(kept).plan();
   }
 

@@ -2,6 +2,8 @@ package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.lower.gpu.OperandRing;
 import java.util.ArrayList;
@@ -43,11 +45,12 @@ final class TileRing {
     Map<Buffer, Integer> itsPlaces = new IdentityHashMap<>();
     Set<Integer> taken = new HashSet<>();
     int added = 0;
+    boolean alone = feed.isForWarpgroups() && feed.copies.size() == 1 && tiles.size() == 1;
     for (WholeCopy copy : feed.copies) {
       Buffer tile = copy.to();
       int place = -1;
       for (int i = 0; i < tiles.size() && place < 0; i++) {
-        Buffer both = union(joined.get(i), tile);
+        Buffer both = union(joined.get(i), tile, alone);
         boolean panels = both == null || fillsPanels(both, i, feed, tile);
         if (both != null && panels && !taken.contains(i) && known(tile, i)) {
           place = i;
@@ -96,8 +99,12 @@ final class TileRing {
     return before == null || before == place;
   }
 
-  /** A buffer that holds either of two tiles, if one of them does; else null. */
-  private static @Nullable Buffer union(Buffer a, Buffer b) {
+  /**
+   * A buffer that holds either of two tiles, if one of them does; else null.
+   *
+   * @param larger whether it may be larger than both
+   */
+  private static @Nullable Buffer union(Buffer a, Buffer b, boolean larger) {
     if (a.dtype() != b.dtype() || a.scope() != b.scope() || a.rank() != b.rank()) {
       return null;
     }
@@ -111,6 +118,13 @@ final class TileRing {
     boolean layouts = same ? Objects.equals(a.layout(), b.layout()) : isPlain(a, b);
     if (!layouts || a.alignment() != b.alignment()) {
       return null;
+    }
+    if (larger && !holds && !isHeld) {
+      List<Expr> shape = new ArrayList<>();
+      for (int d = 0; d < a.rank(); d++) {
+        shape.add(Exprs.i32(Math.max(a.extent(d), b.extent(d))));
+      }
+      return a.withShape(shape);
     }
     return holds ? a : isHeld ? b : null;
   }

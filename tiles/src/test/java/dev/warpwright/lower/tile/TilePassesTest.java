@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -84,6 +85,47 @@ class TilePassesTest {
               }
             }
             """);
+  }
+
+  /** Steps that share a stage, and what is left of them; tiles of other shapes share the ring. */
+  @Test
+  void slicesShareAStage() {
+    String text =
+        IrPrinter.text(
+            PlanPipes.apply(
+                new IrParser(Intrinsics::find)
+                    .primFunc(
+                        "test",
+                        """
+                        primfunc f(X: f16[64, 80], W: f16[96, 80], V: f16[112, 48], y: f32[64, 112])
+                            [consumers = 1] {
+                          persistent t in 1 {
+                            alloc a: f16[64, 80] fragment
+                            alloc h: f32[64, 96] fragment
+                            alloc acc: f32[64, 112] fragment
+                            tile.copy a[0 +: 64, 0 +: 80] <- X[0 +: 64, 0 +: 80]
+                            pipeline k in 5 [stages = 2, slices = 3, unrolled = 1] {
+                              alloc Ws: f16[96, 16] shared
+                              tile.copy Ws[0 +: 96, 0 +: 16] <- W[0 +: 96, k * 16 +: 16]
+                              tile.mma h[0 +: 64, 0 +: 96] += a[0 +: 64, k * 16 +: 16] * Ws[0 +: 96, 0 +: 16]^T [instr = "wgmma.m64n96k16.f32.f16.ra"]
+                            }
+                            pipeline k in 1 [stages = 2, slices = 3, unrolled = 1] {
+                              alloc Vs: f16[112, 16] shared
+                              tile.copy Vs[0 +: 112, 0 +: 16] <- V[0 +: 112, k * 16 +: 16]
+                              tile.mma acc[0 +: 64, 0 +: 112] += a[0 +: 64, k * 16 +: 16] * Vs[0 +: 112, 0 +: 16]^T [instr = "wgmma.m64n112k16.f32.f16.ra"]
+                            }
+                            tile.copy y[0 +: 64, 0 +: 112] <- acc[0 +: 64, 0 +: 112]
+                          }
+                        }
+                        """)));
+    assertThat(text)
+        .contains("pipe ring[2] shared (Ws: f16[112, 48]) lead 1")
+        .contains("tile.copy Ws[0 +: 96, 0 +: 48] <- W[0 +: 96, k * 48 +: 48]")
+        .contains("a[0 +: 64, k * 48 +: 48] * Ws[0 +: 96, 0 +: 48]^T")
+        .contains("tile.copy Ws[0 +: 96, 0 +: 32] <- W[0 +: 96, k * 32 + 48 +: 32]")
+        .contains("a[0 +: 64, k * 32 + 48 +: 32] * Ws[0 +: 96, 0 +: 32]^T")
+        .contains("tile.copy Ws[0 +: 112, 0 +: 16] <- V[0 +: 112, k * 16 +: 16]")
+        .doesNotContain("slices");
   }
 
   @Test

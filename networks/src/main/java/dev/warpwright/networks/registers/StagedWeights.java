@@ -1,0 +1,140 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * How weights come to shared memory, where products of warpgroups read them: those that stay come
+ * once, the others flow through stages, slice by slice along K.
+ *
+ * @param resident weights that stay
+ * @param depth columns of a slice of the others
+ * @param slices of a stage
+ * @param stages that there is space for
+ */
+public record StagedWeights(Set<Buffer> resident, long depth, int slices, int stages) {
+  /** Of shared memory: barriers, and what alignment may cost. */
+  private static final long SLACK = 2048;
+
+  private static final int MOST_STAGES = 8;
+  private static final long DEPTH = 64;
+
+  /** More space than that for what flows gains nothing. */
+  private static final long ENOUGH = 64 << 10;
+
+  /** Bytes of a slice's rows from which on it comes alone. */
+  static final int WIDE_BYTES = 128;
+
+  public StagedWeights {
+    resident = Set.copyOf(resident);
+  }
+
+  /** Whether all of them can stay. */
+  static boolean fit(List<Matmul> products, GpuTarget target) {
+    return bytes(products) <= target.sharedPerBlock() - SLACK;
+  }
+
+  /**
+   * Which weights stay: all, or as many as leave space for the others' stages. Those that do not
+   * are spread evenly over the network, so that their copies are too.
+   *
+   * @param columns of accumulators that are in registers at a time
+   */
+  static StagedWeights of(List<Matmul> products, GpuTarget target, long columns) {
+    long space = target.sharedPerBlock() - SLACK;
+    Set<Buffer> resident = new HashSet<>();
+    products.forEach(product -> resident.add(product.weight()));
+    if (fit(products, target)) {
+      return new StagedWeights(resident, 0, 1, 1);
+    }
+    int layers = products.size();
+    for (int streamed = 1; ; streamed++) {
+      List<Matmul> flow = new ArrayList<>();
+      for (int j = 1; j <= streamed; j++) {
+        flow.add(products.get(j * layers / streamed - 1));
+      }
+      // A slice is as much work for narrow parts as for others.
+      long depth = DEPTH;
+      long widest = 0;
+      long layer = 0;
+      for (Matmul product : flow) {
+        while (product.k() % depth != 0) {
+          depth /= 2;
+        }
+        widest = Math.max(widest, ColumnParts.part(product.n(), columns));
+        layer = Math.max(layer, bytes(product));
+      }
+      long left = space - (bytes(products) - bytes(flow));
+      boolean all = streamed == layers;
+      int slices = slices(flow, depth, all ? left / (2 * widest) : Long.MAX_VALUE);
+      long stage = widest * rowBytes(flow, depth * slices);
+      if (all || left >= Math.max(2 * stage, Math.min(layer, ENOUGH))) {
+        flow.forEach(product -> resident.remove(product.weight()));
+        int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
+        return new StagedWeights(resident, depth, slices, stages);
+      }
+    }
+  }
+
+  /**
+   * Slices of a stage: of narrow ones all that a weight has, or all but one. Their number is odd,
+   * so that the panels of a stage are as wide as those of a slice. With a wait for each slice ptxas
+   * spilled 7776 bytes in nine layers of 176 columns, with one or two for each layer nothing.
+   *
+   * @param most bytes of a stage's rows
+   */
+  private static int slices(List<Matmul> flow, long depth, long most) {
+    if (depth * flow.getFirst().weight().dtype().bytes() >= WIDE_BYTES) {
+      return 1;
+    }
+    long deepest = flow.stream().mapToLong(Matmul::k).max().orElse(depth);
+    int slices = (int) ((deepest / depth - 1) / 2 * 2 + 1);
+    while (slices > 1 && rowBytes(flow, depth * slices) > most) {
+      slices -= 2;
+    }
+    return slices;
+  }
+
+  /** Bytes of a row of a stage, of so many columns at most. */
+  private static long rowBytes(List<Matmul> flow, long columns) {
+    long deepest = flow.stream().mapToLong(Matmul::k).max().orElse(columns);
+    return Math.min(columns, deepest) * flow.getFirst().weight().dtype().bytes();
+  }
+
+  private static long bytes(List<Matmul> products) {
+    return products.stream().mapToLong(StagedWeights::bytes).sum();
+  }
+
+  static long bytes(Matmul product) {
+    return product.n() * product.k() * product.weight().dtype().bytes();
+  }
+
+  /** Whether there are any that do not stay. */
+  boolean stream() {
+    return depth > 0;
+  }
+
+  /** Whether a product's weight does not stay. */
+  boolean flows(Matmul product) {
+    return !resident.contains(product.weight());
+  }
+
+  /** Columns of a slice of a product's weight. */
+  long depth(Matmul product) {
+    return flows(product) ? depth : product.k();
+  }
+
+  int stages(Matmul product) {
+    return flows(product) ? stages : 1;
+  }
+
+  /** Bytes of those of some products that stay. */
+  long residentBytes(List<Matmul> products) {
+    return products.stream().filter(p -> !flows(p)).mapToLong(StagedWeights::bytes).sum();
+  }
+}
