@@ -5,8 +5,10 @@ import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.registers.ChainTiling;
+import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.networks.registers.RegisterChain;
 import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.DeviceCatalogue;
 import java.util.List;
 import java.util.Locale;
@@ -43,6 +45,24 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
   @Override
   List<ChainTiling> measured(FusionInput in) {
     return tilings(in);
+  }
+
+  /**
+   * The first of its sizes may wait for weights that flow by, or multiply few columns at a time.
+   */
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    List<ChainTiling> tilings = tilings(in);
+    return tilings.isEmpty()
+        ? Double.POSITIVE_INFINITY
+        : Math.max(
+            times.registers(),
+            ChainTimes.micros(
+                tilings.getFirst(),
+                in.chained().products(),
+                LinkedNetwork.constants(in.chain()),
+                times.device().sms(),
+                times.rows()));
   }
 
   /**

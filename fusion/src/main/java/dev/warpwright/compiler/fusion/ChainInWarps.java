@@ -1,15 +1,18 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.registers.ChainTiling;
 import dev.warpwright.networks.registers.WarpChain;
 import dev.warpwright.networks.registers.WarpTiling;
+import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.Locale;
 
 /**
  * {@link RegisterChaining} by warps: each carries 16 or 32 rows, and mma.sync takes both operands
  * from registers. For sm_80 and later in 16 bits; where warpgroups do the same with faster
- * instructions, only to be measured.
+ * instructions, to be measured, or if these are expected to wait for weights that long, or multiply
+ * so few columns at a time, that they are slower.
  */
 final class ChainInWarps extends RegisterChaining<WarpTiling> {
   /** Ways to measure where warpgroups carry networks, too, and elsewhere. */
@@ -24,9 +27,19 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
 
   @Override
   String refusal(FusionInput in) {
-    return in.target().hasHopper()
+    return in.target().hasHopper() && !isFasterThanWarpgroups(in)
         ? "on " + in.target().name() + " warpgroups chain, whose GEMMs are faster"
         : WarpTiling.refusal(in.chained(), in.target());
+  }
+
+  private boolean isFasterThanWarpgroups(FusionInput in) {
+    return ChainTiling.refusal(in.chained(), in.target()).isEmpty()
+        && in.expected(this) < in.expected(new ChainInWarpgroups());
+  }
+
+  @Override
+  public double micros(FusionInput in, StrategyTimes times) {
+    return in.target().hasHopper() ? times.registersOfWarps() : times.registers();
   }
 
   @Override

@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Only weights pass through shared memory, so the prediction is the time of inputs, outputs and
- * weights or of the tensor cores, and of a row tile alone. In f32 activations pass through shared
- * memory, but through that of their warp alone ({@link ChainByFma}).
+ * weights or of the tensor cores, and of a row tile alone; of warpgroups also that of weights which
+ * flow by ({@link dev.warpwright.networks.registers.ChainTimes}). In f32 activations pass through
+ * shared memory, but through that of their warp alone ({@link ChainByFma}).
  *
  * @param <T> sizes of its schedule
  */

@@ -3,6 +3,7 @@ package dev.warpwright.compiler.fusion;
 import static dev.warpwright.compiler.fusion.RuleAssert.mlp;
 import static dev.warpwright.compiler.fusion.RuleAssert.on;
 import static dev.warpwright.target.GpuTarget.SM_90A;
+import static dev.warpwright.workload.Precision.BF16;
 import static dev.warpwright.workload.Precision.F16;
 import static dev.warpwright.workload.Precision.F32;
 import static dev.warpwright.workload.Precision.TF32;
@@ -15,11 +16,14 @@ import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.networks.registers.ChainTiling;
+import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.synthetic.RandomMlp;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +58,20 @@ final class FusionRulesTest {
       assertThat(few).isLessThan(5);
       // 256 MiB from and to memory.
       assertThat(many).isBetween(55.0, 80.0);
+    }
+
+    /** Weights that flow by rows of 32 bytes of tensor maps take longer than warps; packed, not. */
+    @Test
+    void areSlowWhereWeightsFlowByNarrowRows() {
+      String widths = "176-176-176-176-176-176-176-176-176-176";
+      FusionInput in = FusionInput.of(mlp(widths, BF16), SM_90A, BF16, 32768);
+      double packed = rule.micros(in, in.times().orElseThrow());
+      double warps = in.times().orElseThrow().registersOfWarps();
+      ChainTiling tiling = ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false).getFirst();
+      double unpacked =
+          ChainTimes.micros(tiling, in.chained().products(), Set.of(), in.sms(), in.rows());
+      assertThat(packed).isBetween(20.0, 40.0).isLessThan(warps);
+      assertThat(unpacked).isGreaterThan(177).isGreaterThan(warps);
     }
 
     /** Where none of their kernels compiles to what it is meant to be, warps carry rows. */
