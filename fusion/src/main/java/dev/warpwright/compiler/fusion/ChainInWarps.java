@@ -1,7 +1,6 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.networks.Scheduled;
-import dev.warpwright.networks.registers.ChainTiling;
 import dev.warpwright.networks.registers.WarpChain;
 import dev.warpwright.networks.registers.WarpTiling;
 import dev.warpwright.networks.stages.StrategyTimes;
@@ -27,14 +26,16 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
 
   @Override
   String refusal(FusionInput in) {
-    return in.target().hasHopper() && !isFasterThanWarpgroups(in)
+    return in.target().hasHopper() && areWarpgroupsFaster(in)
         ? "on " + in.target().name() + " warpgroups chain, whose GEMMs are faster"
         : WarpTiling.refusal(in.chained(), in.target());
   }
 
-  private boolean isFasterThanWarpgroups(FusionInput in) {
-    return ChainTiling.refusal(in.chained(), in.target()).isEmpty()
-        && in.expected(this) < in.expected(new ChainInWarpgroups());
+  /** Where warpgroups do not chain, for weights do not fit in their form, warps may. */
+  private boolean areWarpgroupsFaster(FusionInput in) {
+    ChainInWarpgroups warpgroups = new ChainInWarpgroups();
+    return warpgroups.judge(in) instanceof Verdict.Fires
+        && in.expected(warpgroups) <= in.expected(this);
   }
 
   @Override
@@ -49,9 +50,12 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
 
   @Override
   List<WarpTiling> tilings(FusionInput in) {
-    return refusal(in).isEmpty()
-        ? WarpTiling.candidates(in.chained(), in.target(), in.sms())
-        : List.of();
+    if (!refusal(in).isEmpty()) {
+      return List.of();
+    }
+    List<WarpTiling> fit = WarpTiling.candidates(in.chained(), in.target(), in.sms());
+    // Behind warpgroups that do not chain, a few spilled registers cost less than shared memory.
+    return fit.isEmpty() && in.target().hasHopper() ? measured(in) : fit;
   }
 
   @Override

@@ -75,6 +75,19 @@ record FusionInput(
     return StageGroup.split(network, Partition.byLayer(network));
   }
 
+  /**
+   * What is launched where each layer is a GEMM: what no epilogue has, a formula or columns that a
+   * GEMM's rows do not have, is a launch of its own, which reads sums in f32.
+   */
+  List<StageGroup> launches() {
+    NetworkFunction fixed = FixedRows.of(network, rows);
+    return StageGroup.split(
+        fixed,
+        LayerParts.of(fixed, precision, gemm -> true).stream()
+            .map(LayerParts.Part::stages)
+            .toList());
+  }
+
   /** What the families of whole networks are expected to take; empty if nothing is known. */
   Optional<StrategyTimes> times() {
     return StrategyTimes.of(network, precision, target, rows);

@@ -55,7 +55,7 @@ final class FusionPlanner {
     Optional<StrategyTimes> times = in.times();
     return times.isEmpty() || oneKernel.isEmpty()
         ? Optional.empty()
-        : Optional.of(new FusionTimes(oneKernel.getAsDouble(), times.get().layers(in.layers())));
+        : Optional.of(new FusionTimes(oneKernel.getAsDouble(), times.get().layers(in.launches())));
   }
 
   /** What a rule says of a network; attention goes by layers, whatever else there is. */

@@ -56,7 +56,7 @@ final class GemmPerLayer implements FusionRule {
 
   @Override
   public double micros(FusionInput in, StrategyTimes times) {
-    return times.layers(in.layers());
+    return times.layers(in.launches());
   }
 
   @Override

@@ -37,8 +37,10 @@ public record StrategyTimes(
   private static final double SIMT_REACHED = 0.72;
   private static final double SIMT_HALF = 24;
 
-  /** What copies reach. */
+  /** What copies reach, and formulas by themselves, element by element. */
   private static final double MEMORY_REACHED = 0.85;
+
+  private static final double FORMULA_REACHED = 0.35;
 
   /** What blocks reach at most that pass activations through shared memory. */
   private static final double SHARED_REACHED = 0.4;
@@ -167,11 +169,11 @@ public record StrategyTimes(
   /**
    * A GEMM for each layer.
    *
-   * @param layers the network as {@link Partition#byLayer} cuts it
+   * @param layers what is launched, a part of the network each
    */
   public double layers(List<StageGroup> layers) {
     boolean simt = precision == Precision.F32;
-    double reached = (simt ? SIMT_REACHED : GEMM_REACHED) * peak();
+    double rate = (simt ? SIMT_REACHED : GEMM_REACHED) * peak();
     double half = simt ? SIMT_HALF : GEMM_HALF;
     double micros = 0;
     for (StageGroup layer : layers) {
@@ -182,9 +184,10 @@ public record StrategyTimes(
         }
         double computed = 0;
         for (Matmul product : layer.products()) {
-          computed += 2.0 * rows * product.n() * (product.k() + half) / reached;
+          computed += 2.0 * rows * product.n() * (product.k() + half) / rate;
         }
-        micros += LAUNCH_US + Math.max(moved(bytes), computed);
+        double reached = layer.products().isEmpty() ? FORMULA_REACHED : MEMORY_REACHED;
+        micros += LAUNCH_US + Math.max(moved(bytes) * MEMORY_REACHED / reached, computed);
       }
     }
     return micros;
