@@ -15,6 +15,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.CacheHints;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -81,12 +82,12 @@ class HopperPrintingTest {
           Map.entry(Intrinsics.GLOBAL_TIMER, "Count[1] = u32(global.timer())"),
           Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(
-              HopperIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
+              CounterIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
           Map.entry(
-              HopperIntrinsics.ATOMIC_ADD_RELAXED,
+              CounterIntrinsics.ATOMIC_ADD_RELAXED,
               "Count[1] = atomic.add.relaxed.u32(&Count[0], u32(n))"),
-          Map.entry(HopperIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
-          Map.entry(HopperIntrinsics.LOAD_ACQUIRE, "Count[1] = load.acquire.u32(&Count[0])"));
+          Map.entry(CounterIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
+          Map.entry(CounterIntrinsics.LOAD_ACQUIRE, "Count[1] = load.acquire.u32(&Count[0])"));
 
   /** Rows of 128 bytes: tiles of three stages, and panels of two. */
   private static String tiles(DType type, boolean panels) {

@@ -6,7 +6,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -90,7 +90,7 @@ public enum Equivalence {
           @Override
           public Stmt stmt(Stmt s) {
             if (s instanceof Stmt.Evaluate(Expr.Call call)) {
-              if (call.op() == HopperIntrinsics.RED_RELEASE
+              if (call.op() == CounterIntrinsics.RED_RELEASE
                   && call.args().getFirst() instanceof Expr.AddressOf(var buffer, var indices)) {
                 return new Stmt.Store(
                     buffer,
@@ -113,7 +113,7 @@ public enum Equivalence {
           @Override
           public Expr expr(Expr e) {
             return e instanceof Expr.Call call
-                    && call.op() == HopperIntrinsics.LOAD_ACQUIRE
+                    && call.op() == CounterIntrinsics.LOAD_ACQUIRE
                     && call.args().getFirst() instanceof Expr.AddressOf(var buffer, var indices)
                 ? new Expr.Load(buffer, indices)
                 : super.expr(e);

@@ -22,7 +22,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.verify.MutationTesting.Verdict;
 import dev.warpwright.verify.mutation.Mutant;
 import dev.warpwright.verify.mutation.Mutation;
@@ -151,7 +151,7 @@ class DividedWorkMutationTest {
 
           @Override
           public Expr expr(Expr e) {
-            return e instanceof Expr.Call call && call.op() == HopperIntrinsics.ATOMIC_ADD
+            return e instanceof Expr.Call call && call.op() == CounterIntrinsics.ATOMIC_ADD
                 ? new Expr.Cast(Type.U32, here)
                 : super.expr(e);
           }

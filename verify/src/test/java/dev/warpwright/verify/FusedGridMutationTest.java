@@ -25,7 +25,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.HashSet;
@@ -117,7 +117,7 @@ class FusedGridMutationTest {
                 @Override
                 public Expr expr(Expr e) {
                   return e instanceof Expr.Call call
-                          && call.op() == HopperIntrinsics.LOAD_ACQUIRE
+                          && call.op() == CounterIntrinsics.LOAD_ACQUIRE
                           && call.args().getFirst() instanceof Expr.AddressOf address
                           && address.buffer().name().equals("counters")
                       ? new Expr.Call(

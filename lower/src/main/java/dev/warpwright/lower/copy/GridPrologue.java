@@ -19,6 +19,7 @@ import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -158,7 +159,7 @@ public final class GridPrologue {
     long shares = matrices.stream().mapToLong(TransposedMatrix::shares).sum();
     Expr one = Exprs.constant(Type.U32, 1);
     // Who draws is told nothing: it is the counter of what is done that orders stores and copies.
-    Expr drawn = Exprs.cast(DType.I32, counted(HopperIntrinsics.ATOMIC_ADD_RELAXED, DRAWN, one));
+    Expr drawn = Exprs.cast(DType.I32, counted(CounterIntrinsics.ATOMIC_ADD_RELAXED, DRAWN, one));
     Expr share = new Expr.Load(mine, FIRST);
     Stmt take = set(mine, new Expr.Load(turn, FIRST));
     Stmt each =
@@ -183,7 +184,7 @@ public final class GridPrologue {
             first(
                 tid,
                 new Stmt.Evaluate(
-                    counted(HopperIntrinsics.RED_RELEASE, DONE, new Expr.Load(moved, FIRST))),
+                    counted(CounterIntrinsics.RED_RELEASE, DONE, new Expr.Load(moved, FIRST))),
                 WorkTickets.await(
                     COUNTERS, List.of(Exprs.i32(DONE)), Exprs.constant(Type.U32, shares)),
                 WorkTickets.leave(COUNTERS, blocks)),

@@ -8,7 +8,7 @@ import dev.warpwright.sim.expr.LongExpr;
 import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Clock;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 
 /**
  * Compiles operations on counters in global memory, which order the accesses of blocks: who adds
@@ -29,9 +29,9 @@ final class CounterCalls {
     MemoryAccess access = new MemoryAccess(calls.exprs(), address.buffer(), address.indices());
     LongExpr offset = access.offset();
     int slot = access.slot();
-    boolean loads = call.op() == HopperIntrinsics.LOAD_ACQUIRE;
-    boolean relaxed = call.op() == HopperIntrinsics.ATOMIC_ADD_RELAXED;
-    boolean acquires = call.op() != HopperIntrinsics.RED_RELEASE && !relaxed;
+    boolean loads = call.op() == CounterIntrinsics.LOAD_ACQUIRE;
+    boolean relaxed = call.op() == CounterIntrinsics.ATOMIC_ADD_RELAXED;
+    boolean acquires = call.op() != CounterIntrinsics.RED_RELEASE && !relaxed;
     LongExpr value = loads ? f -> 0 : calls.exprs().integer(call.args().get(1));
     return (w, mask) -> {
       for (int m = mask; m != 0; m &= m - 1) {

@@ -324,45 +324,6 @@ public final class HopperIntrinsics {
           HopperWrappers.WGMMA_WAIT,
           i32("n"));
 
-  /** {@code (address, value)}: adds and gives the old value; acquires and releases. */
-  public static final TargetIntrinsic ATOMIC_ADD =
-      value(
-          "atomic.add.acq_rel.u32",
-          Type.U32,
-          Unit.COUNTER,
-          HopperWrappers.ATOMIC_ADD_U32,
-          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
-          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
-
-  /** {@code (address, value)}: adds and gives the old value; orders nothing else. */
-  public static final TargetIntrinsic ATOMIC_ADD_RELAXED =
-      value(
-          "atomic.add.relaxed.u32",
-          Type.U32,
-          Unit.COUNTER,
-          HopperWrappers.ATOMIC_ADD_RELAXED_U32,
-          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
-          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
-
-  /** {@code (address, value)}: adds; releases the thread's earlier accesses to the GPU. */
-  public static final TargetIntrinsic RED_RELEASE =
-      add(
-          "red.add.release.u32",
-          Collective.THREAD,
-          Unit.COUNTER,
-          HopperWrappers.RED_RELEASE_U32,
-          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
-          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
-
-  /** {@code (address)}: the value, acquiring what was released with it. */
-  public static final TargetIntrinsic LOAD_ACQUIRE =
-      value(
-          "load.acquire.u32",
-          Type.U32,
-          Unit.COUNTER,
-          HopperWrappers.LOAD_ACQUIRE_U32,
-          new Operand("address", DType.U32, GLOBAL, Access.READ, 1));
-
   /**
    * The thread waits until all launches before this one have ended, and sees what they wrote. A
    * kernel that calls it is launched such that it may begin before they have ended.
@@ -476,7 +437,7 @@ public final class HopperIntrinsics {
       Unit unit,
       String cuda,
       Operand... operands) {
-    boolean anyArch = unit == Unit.COUNTER || unit == Unit.NAMED_BARRIER;
+    boolean anyArch = unit == Unit.NAMED_BARRIER;
     // PTX ISA, griddepcontrol: sm_90 and newer, also without the suffix 'a'.
     boolean suffix = !anyArch && unit != Unit.LAUNCHES;
     TargetIntrinsic intrinsic =

@@ -249,7 +249,8 @@ public final class Intrinsics {
 
   static {
     BY_NAME.put(CacheHints.PREFETCH_L2.text(), CacheHints.PREFETCH_L2);
-    for (List<TargetIntrinsic> table : List.of(VectorIntrinsics.TABLE, HopperIntrinsics.TABLE)) {
+    for (List<TargetIntrinsic> table :
+        List.of(VectorIntrinsics.TABLE, HopperIntrinsics.TABLE, CounterIntrinsics.TABLE)) {
       table.forEach(intrinsic -> BY_NAME.put(intrinsic.text(), intrinsic));
     }
   }

@@ -17,7 +17,7 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
@@ -209,14 +209,14 @@ public record WorkTickets(
   /** Adds to a counter, behind whatever the thread has written. */
   public static Stmt publish(Buffer counter, List<Expr> at, long by) {
     return Exprs.evaluate(
-        HopperIntrinsics.RED_RELEASE,
+        CounterIntrinsics.RED_RELEASE,
         new Expr.AddressOf(counter, at),
         Exprs.constant(Type.U32, by));
   }
 
   /** Waits until a counter has come to a value. */
   public static Stmt await(Buffer counter, List<Expr> at, Expr atLeast) {
-    Expr value = call(HopperIntrinsics.LOAD_ACQUIRE, new Expr.AddressOf(counter, at));
+    Expr value = call(CounterIntrinsics.LOAD_ACQUIRE, new Expr.AddressOf(counter, at));
     return new Stmt.While(Exprs.lt(value, atLeast), Stmt.Seq.EMPTY);
   }
 
@@ -292,7 +292,7 @@ public record WorkTickets(
 
   private static Expr add(Buffer counters, int counter) {
     return call(
-        HopperIntrinsics.ATOMIC_ADD,
+        CounterIntrinsics.ATOMIC_ADD,
         new Expr.AddressOf(counters, List.of(Exprs.i32(counter))),
         Exprs.constant(Type.U32, 1));
   }

@@ -17,7 +17,7 @@ import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -133,7 +133,7 @@ final class LastBlocks {
     List<Expr> only = List.of(Exprs.i32(0));
     Expr taken =
         new Expr.Call(
-            HopperIntrinsics.ATOMIC_ADD,
+            CounterIntrinsics.ATOMIC_ADD,
             List.of(new Expr.AddressOf(counters, tile), Exprs.constant(Type.U32, 1)),
             Type.U32);
     Stmt barrier = Exprs.evaluate(Intrinsics.SYNC_THREADS);

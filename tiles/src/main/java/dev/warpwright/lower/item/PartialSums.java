@@ -14,7 +14,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
@@ -196,7 +196,7 @@ public record PartialSums(
     Stmt begin =
         new Stmt.If(
             Exprs.and(divided, first),
-            set(ticket, call(HopperIntrinsics.ATOMIC_ADD, counter(cell, 0), one())),
+            set(ticket, call(CounterIntrinsics.ATOMIC_ADD, counter(cell, 0), one())),
             null);
     Stmt code =
         Stmts.seq(
@@ -212,13 +212,15 @@ public record PartialSums(
   private Stmt combine(WorkItems.Part part, Var cell, Expr group, Expr thread, Expr first) {
     Expr others = Exprs.cast(DType.U32, Exprs.add(part.count(), -1));
     List<Expr> ours = List.of(group);
-    Expr written = call(HopperIntrinsics.LOAD_ACQUIRE, counter(cell, 1));
+    Expr written = call(CounterIntrinsics.LOAD_ACQUIRE, counter(cell, 1));
     Stmt leave =
         Stmts.seq(
             each(cellOf(cell, part.number()), thread, true),
             barrier.apply(group),
             new Stmt.If(
-                first, Exprs.evaluate(HopperIntrinsics.RED_RELEASE, counter(cell, 1), one()), null),
+                first,
+                Exprs.evaluate(CounterIntrinsics.RED_RELEASE, counter(cell, 1), one()),
+                null),
             set(last, Exprs.i32(0)));
     Stmt finish =
         Stmts.seq(

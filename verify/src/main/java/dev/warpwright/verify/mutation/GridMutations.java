@@ -20,7 +20,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.CounterIntrinsics;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -51,7 +51,7 @@ final class GridMutations {
               "counter never published",
               s ->
                   s instanceof Stmt.Evaluate(Expr.Call call)
-                          && call.op() == HopperIntrinsics.RED_RELEASE
+                          && call.op() == CounterIntrinsics.RED_RELEASE
                       ? List.of(Stmt.Seq.EMPTY)
                       : List.of(),
               DEADLOCK),
@@ -142,7 +142,7 @@ final class GridMutations {
         part ->
             found[0] |=
                 part instanceof Expr.Call call
-                    && call.op() == HopperIntrinsics.ATOMIC_ADD
+                    && call.op() == CounterIntrinsics.ATOMIC_ADD
                     && call.args().getFirst() instanceof Expr.AddressOf address
                     && address.indices().stream().allMatch(Expr.IntImm.class::isInstance));
     return found[0];
@@ -152,13 +152,14 @@ final class GridMutations {
     boolean[] found = {false};
     Walk.expressions(
         e,
-        part -> found[0] |= part instanceof Expr.Call c && c.op() == HopperIntrinsics.LOAD_ACQUIRE);
+        part ->
+            found[0] |= part instanceof Expr.Call c && c.op() == CounterIntrinsics.LOAD_ACQUIRE);
     return found[0];
   }
 
   private static List<Stmt> plainPublication(Stmt s) {
     if (s instanceof Stmt.Evaluate(Expr.Call call)
-        && call.op() == HopperIntrinsics.RED_RELEASE
+        && call.op() == CounterIntrinsics.RED_RELEASE
         && call.args().getFirst() instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)) {
       return List.of(
           new Stmt.Store(
@@ -172,7 +173,7 @@ final class GridMutations {
   private static boolean isPublication(Stmt s) {
     return s instanceof Stmt.If branch && branch.otherwise() == null
         ? isPublication(branch.then())
-        : s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == HopperIntrinsics.RED_RELEASE;
+        : s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == CounterIntrinsics.RED_RELEASE;
   }
 
   /** Ahead of whatever it tells of, as far as that stands in one sequence with it. */
@@ -193,7 +194,7 @@ final class GridMutations {
 
   private static List<Stmt> otherCounter(Stmt s) {
     if (!(s instanceof Stmt.Evaluate(Expr.Call call))
-        || call.op() != HopperIntrinsics.RED_RELEASE
+        || call.op() != CounterIntrinsics.RED_RELEASE
         || !(call.args().getFirst() instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices))) {
       return List.of();
     }
@@ -244,7 +245,7 @@ final class GridMutations {
 
   private static @Nullable Expr plainLoad(Expr e) {
     return e instanceof Expr.Call call
-            && call.op() == HopperIntrinsics.LOAD_ACQUIRE
+            && call.op() == CounterIntrinsics.LOAD_ACQUIRE
             && call.args().getFirst() instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
         ? new Expr.Load(buffer, indices)
         : null;
