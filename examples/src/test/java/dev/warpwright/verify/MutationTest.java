@@ -3,7 +3,14 @@ package dev.warpwright.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.examples.RepositoryKernels;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.synthetic.RandomMlp;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.mutation.Mutant;
 import dev.warpwright.verify.mutation.Mutation;
 import dev.warpwright.verify.mutation.Mutations;
@@ -13,6 +20,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -54,6 +62,7 @@ class MutationTest {
     subjects.add(KERNELS.kernel("gemm_f32_simt"));
     subjects.add(KERNELS.kernel("mlp_f16_sm90_64x4"));
     subjects.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F16));
+    subjects.addAll(streamed());
     // Only here do copies go to some blocks of a cluster, not to all.
     KERNELS.families().stream()
         .filter(family -> family.name().endsWith("cluster_2x2"))
@@ -61,6 +70,23 @@ class MutationTest {
     for (MutationSubject subject : subjects) {
       FAMILIES.add(new MutationTesting(subject, OPTIONS.orders()));
     }
+  }
+
+  /** Layers whose weights flow by, packed: only here are linear copies into a ring. */
+  private static List<MutationSubject> streamed() {
+    Graph graph =
+        RandomMlp.of(
+            (Architecture.Mlp) Architecture.parse("mlp:176,176,176,176,176:relu"),
+            false,
+            DType.F32,
+            7);
+    CompiledProgram program =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16).stream()
+            .map(way -> way.compile().get())
+            .flatMap(Optional::stream)
+            .findFirst()
+            .orElseThrow();
+    return MutationSubject.of("layers that flow by", program, 70, 7);
   }
 
   @AfterAll

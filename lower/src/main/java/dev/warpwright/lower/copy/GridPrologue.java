@@ -62,10 +62,9 @@ public final class GridPrologue {
 
   private static final int DONE = 2;
 
-  private static final Buffer COUNTERS = Buffer.of(NAME, DType.U32, Scope.GLOBAL, DONE + 1L);
-
   private static final List<Expr> FIRST = List.of(Exprs.i32(0));
 
+  private final Buffer counters = Buffer.of(NAME, DType.U32, Scope.GLOBAL, DONE + 1L);
   private final PrimFunc rest;
   private final List<Stmt.TileMap> maps;
 
@@ -137,7 +136,7 @@ public final class GridPrologue {
     int onSm = block * Math.toIntExact(kernel.attrs().getLong("minBlocks", 1));
     Stmt packing = packing(threads.var(), block / 32, WarpRoles.launchRegisters(onSm), blocks);
     List<Param> params = new ArrayList<>(kernel.params());
-    params.add(COUNTERS);
+    params.add(counters);
     String zero = kernel.attrs().getString(ZERO);
     Attrs attrs = kernel.attrs().with(ZERO, zero == null ? NAME : zero + "," + NAME);
     return new Kernel(
@@ -186,16 +185,16 @@ public final class GridPrologue {
                 new Stmt.Evaluate(
                     counted(CounterIntrinsics.RED_RELEASE, DONE, new Expr.Load(moved, FIRST))),
                 WorkTickets.await(
-                    COUNTERS, List.of(Exprs.i32(DONE)), Exprs.constant(Type.U32, shares)),
-                WorkTickets.leave(COUNTERS, blocks)),
+                    counters, List.of(Exprs.i32(DONE)), Exprs.constant(Type.U32, shares)),
+                WorkTickets.leave(counters, blocks)),
             barrier(),
             Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
             // Copies overwrite the place of the share, too.
             Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC)));
   }
 
-  private static Expr.Call counted(TargetIntrinsic intrinsic, int counter, Expr by) {
-    Expr address = new Expr.AddressOf(COUNTERS, List.of(Exprs.i32(counter)));
+  private Expr.Call counted(TargetIntrinsic intrinsic, int counter, Expr by) {
+    Expr address = new Expr.AddressOf(counters, List.of(Exprs.i32(counter)));
     return new Expr.Call(intrinsic, List.of(address, by), Type.U32);
   }
 
