@@ -5,11 +5,14 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tells what a command does where that takes more than a second, and since when; nothing of what is
- * done at once.
+ * Tells what a command does where that takes three seconds, and since when; nothing of what is done
+ * at once.
  */
 public final class Waiting implements AutoCloseable {
   private static final long SECOND = 1000;
+
+  /** Seconds of which nothing is told. */
+  private static final long SILENT = 2;
 
   private final Progress progress;
   private final ScheduledExecutorService clock =
@@ -31,7 +34,8 @@ public final class Waiting implements AutoCloseable {
   Waiting(Progress progress, String step, long millis) {
     this.progress = progress;
     this.step = step;
-    clock.scheduleAtFixedRate(this::tick, millis, millis, TimeUnit.MILLISECONDS);
+    seconds = SILENT;
+    clock.scheduleAtFixedRate(this::tick, (SILENT + 1) * millis, millis, TimeUnit.MILLISECONDS);
   }
 
   /** What is done from now on. */
