@@ -31,7 +31,7 @@ final class WaitingTest {
     try (Waiting _ = new Waiting(progress, "choosing kernels", 5)) {
       three.await();
     }
-    assertThat(lines).startsWith("choosing kernels, 1 s", "choosing kernels, 2 s");
+    assertThat(lines).startsWith("choosing kernels, 3 s", "choosing kernels, 4 s");
     int told = lines.size();
     Thread.sleep(30);
     assertThat(lines).hasSize(told);
