@@ -17,7 +17,6 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.target.intrinsic.VectorIntrinsics;
 import java.util.List;
-import java.util.function.Function;
 
 /**
  * Copies an MN-major tile into a stage in which it is K-major. A thread loads vectors of some rows
@@ -244,16 +243,16 @@ public record TransposedCopy(
   private Stmt storing(Buffer loaded, Var tid, Expr first, Expr stage, Piece behind) {
     String name = ring.tile().name();
     if (isOfBytes()) {
-      Buffer column = Buffer.of(name + "_column", DType.U32, Scope.LOCAL, WORDS);
-      Buffer words = Buffer.of(name + "_words", DType.U32, Scope.LOCAL, WORDS * WORDS);
-      Buffer rows = Buffer.of(name + "_rows", DType.U32, Scope.LOCAL, WORDS);
-      Bytes bytes = new Bytes(loaded, rows, words, column);
+      TransposedBytes bytes = TransposedBytes.of(name, loaded);
       return Stmts.alloc(
-          List.of(column, words, rows),
+          bytes.registers(),
           pieces(
               tid,
               first,
-              (r, k, n) -> Stmts.seq(bytes.store(stage, r, k, n), behind.code(r, k, n))));
+              (r, k, n) ->
+                  Stmts.seq(
+                      bytes.columns(r, v -> stored(bytes.column(), stage, k, Exprs.add(n, v))),
+                      behind.code(r, k, n))));
     }
     Buffer column = Buffer.of(name + "_column", loaded.dtype(), Scope.LOCAL, depth());
     return new Stmt.Alloc(
@@ -358,70 +357,10 @@ public record TransposedCopy(
                     depth())));
   }
 
-  /** Pieces of 16 by 16 bytes. */
-  private final class Bytes {
-    /** Four words of each row. */
-    private final Buffer loaded;
-
-    /** A word of four rows. */
-    private final Buffer rows;
-
-    /** A word of all rows, transposed. */
-    private final Buffer words;
-
-    /** What is stored at once. */
-    private final Buffer column;
-
-    Bytes(Buffer loaded, Buffer rows, Buffer words, Buffer column) {
-      this.loaded = loaded;
-      this.rows = rows;
-      this.words = words;
-      this.column = column;
-    }
-
-    Stmt store(Expr stage, Expr number, Expr k, Expr n) {
-      return unrolled(
-          "w",
-          w ->
-              Stmts.seq(
-                  unrolled("b", b -> transpose(number, w, b)),
-                  unrolled(
-                      "v",
-                      v -> column(stage, k, Exprs.add(n, Exprs.add(Exprs.mul(w, WORDS), v)), v))));
-    }
-
-    /** A word of four rows. */
-    private Stmt transpose(Expr number, Expr w, Expr block) {
-      return Stmts.seq(
-          unrolled(
-              "y",
-              i -> {
-                Expr row =
-                    Exprs.add(Exprs.mul(Exprs.add(Exprs.mul(number, WORDS), block), WORDS), i);
-                return new Stmt.Store(
-                    rows, List.of(i), Exprs.load(loaded, Exprs.add(Exprs.mul(row, WORDS), w)));
-              }),
-          Exprs.evaluate(
-              VectorIntrinsics.TRANSPOSE_B8_X4,
-              new Expr.AddressOf(words, List.of(Exprs.mul(block, WORDS))),
-              new Expr.AddressOf(rows, List.of(Exprs.i32(0)))));
-    }
-
-    private Stmt column(Expr stage, Expr k, Expr n, Expr v) {
-      return Stmts.seq(
-          unrolled(
-              "b",
-              b ->
-                  new Stmt.Store(
-                      column, List.of(b), Exprs.load(words, Exprs.add(Exprs.mul(b, WORDS), v)))),
-          Exprs.evaluate(
-              VectorIntrinsics.STORE_X4,
-              new Expr.AddressOf(ring.ring(), ring.indices(stage, k, n)),
-              new Expr.AddressOf(column, List.of(Exprs.i32(0)))));
-    }
-
-    private static Stmt unrolled(String name, Function<Expr, Stmt> body) {
-      return Stmts.loop(ForKind.UNROLLED, name, WORDS, body::apply);
-    }
+  private Stmt stored(Buffer column, Expr stage, Expr k, Expr n) {
+    return Exprs.evaluate(
+        VectorIntrinsics.STORE_X4,
+        new Expr.AddressOf(ring.ring(), ring.indices(stage, k, n)),
+        new Expr.AddressOf(column, List.of(Exprs.i32(0))));
   }
 }

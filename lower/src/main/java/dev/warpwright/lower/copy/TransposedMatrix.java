@@ -125,14 +125,10 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
   Stmt move(Expr share, Var tid) {
     Buffer loaded =
         Buffer.of(to.name() + "_loaded", DType.U32, Scope.LOCAL, rounds() * side() * WORDS);
-    Buffer column = Buffer.of(to.name() + "_column", DType.U32, Scope.LOCAL, WORDS);
-    List<Buffer> registers = new ArrayList<>(List.of(loaded, column));
-    Buffer rows = Buffer.of(to.name() + "_rows", DType.U32, Scope.LOCAL, WORDS);
-    Buffer words = Buffer.of(to.name() + "_words", DType.U32, Scope.LOCAL, (long) WORDS * WORDS);
-    boolean bytes = from.dtype().bytes() == 1;
-    if (bytes) {
-      registers.addAll(List.of(rows, words));
-    }
+    TransposedBytes bytes = TransposedBytes.of(to.name(), loaded);
+    boolean ofBytes = from.dtype().bytes() == 1;
+    List<Buffer> registers = new ArrayList<>(List.of(loaded));
+    registers.addAll(ofBytes ? bytes.registers() : List.of(bytes.column()));
     return Stmts.alloc(
         registers,
         Stmts.seq(
@@ -141,9 +137,9 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
                 share,
                 tid,
                 (number, r, c) ->
-                    bytes
-                        ? storeBytes(loaded, rows, words, column, number, r, c)
-                        : store(loaded, column, number, r, c))));
+                    ofBytes
+                        ? bytes.columns(number, v -> stored(bytes.column(), r, Exprs.add(c, v)))
+                        : store(loaded, bytes.column(), number, r, c))));
   }
 
   /** Code for a square: its number among those of a thread, its first row and column. */
@@ -222,49 +218,6 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
                     i ->
                         new Stmt.Store(column, List.of(i), Exprs.load(loaded, word(number, i, v)))),
                 stored(column, r, Exprs.add(c, v))));
-  }
-
-  /** Sixteen rows of sixteen bytes: transposed four by four, then columns of words. */
-  private Stmt storeBytes(
-      Buffer loaded, Buffer rows, Buffer words, Buffer column, Expr number, Expr r, Expr c) {
-    return unrolled(
-        "w",
-        WORDS,
-        w ->
-            Stmts.seq(
-                unrolled(
-                    "b",
-                    WORDS,
-                    b ->
-                        Stmts.seq(
-                            unrolled(
-                                "y",
-                                WORDS,
-                                i ->
-                                    new Stmt.Store(
-                                        rows,
-                                        List.of(i),
-                                        Exprs.load(
-                                            loaded,
-                                            word(number, Exprs.add(Exprs.mul(b, WORDS), i), w)))),
-                            Exprs.evaluate(
-                                VectorIntrinsics.TRANSPOSE_B8_X4,
-                                new Expr.AddressOf(words, List.of(Exprs.mul(b, WORDS))),
-                                new Expr.AddressOf(rows, List.of(Exprs.i32(0)))))),
-                unrolled(
-                    "v",
-                    WORDS,
-                    v ->
-                        Stmts.seq(
-                            unrolled(
-                                "b",
-                                WORDS,
-                                b ->
-                                    new Stmt.Store(
-                                        column,
-                                        List.of(b),
-                                        Exprs.load(words, Exprs.add(Exprs.mul(b, WORDS), v)))),
-                            stored(column, r, Exprs.add(c, Exprs.add(Exprs.mul(w, WORDS), v)))))));
   }
 
   private Stmt stored(Buffer column, Expr r, Expr c) {

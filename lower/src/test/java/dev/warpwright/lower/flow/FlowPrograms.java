@@ -1,9 +1,17 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.lower.tile.PackConstants;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Tile programs as a schedule leaves them, as text with holes. */
 final class FlowPrograms {
@@ -239,5 +247,36 @@ final class FlowPrograms {
                 "SIZE", size,
                 "WORKERS", workers,
                 "BYTES", groups * kept * width * width * 2)));
+  }
+
+  /** Weights and biases. */
+  static Set<Buffer> constants(PrimFunc func) {
+    Set<Buffer> constants = new LinkedHashSet<>();
+    func.buffers().stream()
+        .filter(b -> b.name().startsWith("W") || b.name().startsWith("b"))
+        .forEach(constants::add);
+    return constants;
+  }
+
+  /** The arguments, with weights as the packed program wants them. */
+  static Arguments packed(
+      PrimFunc func, PackConstants.Packed packed, List<? extends Param> params, long rows) {
+    Arguments plain = LoweringTest.exact(func.params(), Map.of("M", rows));
+    Arguments arguments = LoweringTest.exact(params, Map.of("M", rows));
+    for (Buffer buffer : func.buffers()) {
+      var values = plain.get(buffer.name());
+      var into = arguments.get(buffer.name());
+      PackConstants.Form form = packed.packed().get(buffer);
+      if (form == null) {
+        for (int i = 0; i < values.size(); i++) {
+          into.setElement(i, values.element(i));
+        }
+        continue;
+      }
+      NdArray laid = NdArray.of(buffer.withLayout(form.where())).fillWith(values::get);
+      System.arraycopy(laid.bytes(), 0, into.bytes(), 0, laid.bytes().length);
+    }
+    arguments.get("y").poison();
+    return arguments;
   }
 }

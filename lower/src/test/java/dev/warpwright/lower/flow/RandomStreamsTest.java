@@ -2,9 +2,7 @@ package dev.warpwright.lower.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -13,13 +11,11 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
-import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.target.GpuTarget;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -115,31 +111,6 @@ class RandomStreamsTest {
     return FlowPrograms.parse(FlowPrograms.fill(text, values));
   }
 
-  private static Set<Buffer> constants(PrimFunc func) {
-    Set<Buffer> constants = new LinkedHashSet<>();
-    func.buffers().stream()
-        .filter(b -> b.name().startsWith("W") || b.name().startsWith("b"))
-        .forEach(constants::add);
-    return constants;
-  }
-
-  /** The arguments, with weights as the packed program wants them. */
-  private static Arguments packed(
-      PrimFunc func, PackConstants.Packed packed, List<? extends Param> params, long rows) {
-    Arguments plain = LoweringTest.exact(func.params(), Map.of("M", rows));
-    Arguments arguments = LoweringTest.exact(params, Map.of("M", rows));
-    for (Buffer buffer : func.buffers()) {
-      NdArray values = plain.get(buffer.name());
-      NdArray into = arguments.get(buffer.name());
-      PackConstants.Form form = packed.packed().get(buffer);
-      NdArray laid =
-          form == null ? values : NdArray.of(buffer.withLayout(form.where())).fillWith(values::get);
-      System.arraycopy(laid.bytes(), 0, into.bytes(), 0, laid.bytes().length);
-    }
-    arguments.get("y").poison();
-    return arguments;
-  }
-
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void computesTheSame(boolean pack) {
@@ -153,7 +124,8 @@ class RandomStreamsTest {
     assertThat(Verifier.verify(func)).as("%s: %s", seed, IrPrinter.text(func)).isEmpty();
     Arguments expected = LoweringTest.exact(func.params(), Map.of("M", rows));
     Interpreter.of(func, Options.CHECKED).run(expected);
-    PackConstants.Packed packed = PackConstants.apply(func, pack ? constants(func) : Set.of());
+    PackConstants.Packed packed =
+        PackConstants.apply(func, pack ? FlowPrograms.constants(func) : Set.of());
     List<String> passes = new ArrayList<>();
     Kernel kernel =
         Lowering.lower(
@@ -169,7 +141,7 @@ class RandomStreamsTest {
               assertThat(Verifier.verify(program))
                   .as("%s, %s: %s", seed, pass, text.get())
                   .isEmpty();
-              Arguments arguments = packed(func, packed, program.params(), rows);
+              Arguments arguments = FlowPrograms.packed(func, packed, program.params(), rows);
               Interpreter.of(program, Options.CHECKED.withOrder(Options.Order.SHUFFLED, 5))
                   .run(arguments);
               assertThat(arguments.get("y").sameBits(expected.get("y")))
@@ -188,7 +160,7 @@ class RandomStreamsTest {
                 .withWarps(GridOptions.WarpChoice.LAST)
                 .withBlocks(Options.Order.REVERSE, 2),
             GridOptions.random(7))) {
-      Arguments arguments = packed(func, packed, kernel.params(), rows);
+      Arguments arguments = FlowPrograms.packed(func, packed, kernel.params(), rows);
       assertThat(new GridInterpreter(kernel, options).check(arguments))
           .as("%s, %s: %s", seed, options, IrPrinter.text(kernel))
           .isEmpty();

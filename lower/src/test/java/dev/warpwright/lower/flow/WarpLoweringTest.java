@@ -3,9 +3,7 @@ package dev.warpwright.lower.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -16,12 +14,10 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
-import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -106,36 +102,6 @@ class WarpLoweringTest {
     return Pattern.compile(" ").splitAsStream(text.strip()).map(Integer::valueOf).toList();
   }
 
-  private static Set<Buffer> constants(PrimFunc func) {
-    Set<Buffer> constants = new LinkedHashSet<>();
-    func.buffers().stream()
-        .filter(b -> b.name().startsWith("W") || b.name().startsWith("b"))
-        .forEach(constants::add);
-    return constants;
-  }
-
-  /** The arguments, with weights as the packed program wants them. */
-  private static Arguments packed(
-      PrimFunc func, PackConstants.Packed packed, List<? extends Param> params, long rows) {
-    Arguments plain = LoweringTest.exact(func.params(), Map.of("M", rows));
-    Arguments arguments = LoweringTest.exact(params, Map.of("M", rows));
-    for (Buffer buffer : func.buffers()) {
-      var values = plain.get(buffer.name());
-      var into = arguments.get(buffer.name());
-      PackConstants.Form form = packed.packed().get(buffer);
-      if (form == null) {
-        for (int i = 0; i < values.size(); i++) {
-          into.setElement(i, values.element(i));
-        }
-        continue;
-      }
-      NdArray laid = NdArray.of(buffer.withLayout(form.where())).fillWith(values::get);
-      System.arraycopy(laid.bytes(), 0, into.bytes(), 0, laid.bytes().length);
-    }
-    arguments.get("y").poison();
-    return arguments;
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -160,7 +126,8 @@ class WarpLoweringTest {
     assertThat(Verifier.verify(func)).as(IrPrinter.text(func)).isEmpty();
     Arguments expected = LoweringTest.exact(func.params(), Map.of("M", total));
     Interpreter.of(func, Options.CHECKED).run(expected);
-    PackConstants.Packed packed = PackConstants.apply(func, pack ? constants(func) : Set.of());
+    PackConstants.Packed packed =
+        PackConstants.apply(func, pack ? FlowPrograms.constants(func) : Set.of());
     if (pack) {
       packed.packed().values().forEach(f -> assertThat(FragmentOrder.is(f.buffer())).isTrue());
       assertThat(packed.packed()).hasSize(widths(widths).size() - 1);
@@ -178,7 +145,7 @@ class WarpLoweringTest {
               PrimFunc program = FlowPrograms.parse(text.get());
               assertThat(IrPrinter.text(program)).isEqualTo(text.get());
               assertThat(Verifier.verify(program)).as("%s:%n%s", pass, text.get()).isEmpty();
-              Arguments arguments = packed(func, packed, program.params(), total);
+              Arguments arguments = FlowPrograms.packed(func, packed, program.params(), total);
               Interpreter.of(program, Options.CHECKED.withOrder(Options.Order.SHUFFLED, 5))
                   .run(arguments);
               assertThat(arguments.get("y").sameBits(expected.get("y")))
@@ -194,7 +161,7 @@ class WarpLoweringTest {
                 .withWarps(GridOptions.WarpChoice.LAST)
                 .withBlocks(Options.Order.REVERSE, 2),
             GridOptions.random(7))) {
-      Arguments arguments = packed(func, packed, kernel.params(), total);
+      Arguments arguments = FlowPrograms.packed(func, packed, kernel.params(), total);
       assertThat(new GridInterpreter(kernel, options).check(arguments))
           .as("%s: %s", options, IrPrinter.text(kernel))
           .isEmpty();
@@ -209,12 +176,12 @@ class WarpLoweringTest {
   @ValueSource(ints = {64, 128})
   void nothingMeetsInABank(int width) {
     PrimFunc func = network("f16", List.of(width, width, width), 32, 4, 64, true);
-    PackConstants.Packed packed = PackConstants.apply(func, constants(func));
+    PackConstants.Packed packed = PackConstants.apply(func, FlowPrograms.constants(func));
     Kernel kernel = Lowering.lower(packed.func(), GpuTarget.SM_80);
     long rows = 2 * 4 * 32;
     KernelCounters counted =
         new GridInterpreter(kernel, GridOptions.counting(2))
-            .count(packed(func, packed, kernel.params(), rows), CACHES);
+            .count(FlowPrograms.packed(func, packed, kernel.params(), rows), CACHES);
     assertThat(counted.sharedLoads().lost()).isZero();
     assertThat(counted.asyncStores().lost()).isZero();
     // 512 bytes of a weight serve all rows of a warp: once for each layer and tile of 32 rows.
