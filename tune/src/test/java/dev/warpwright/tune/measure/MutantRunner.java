@@ -43,7 +43,8 @@ public final class MutantRunner implements CandidateRunner {
         }
         yield () -> time(kernel, values);
       }
-      case "ahead" -> () -> new Outcome.Measured(ahead ? 100 : 200, 0.01, 1e-7, 1980, 50);
+      case "ahead", "ahead too" ->
+          () -> new Outcome.Measured(ahead ? 100 : 200, 0.01, 1e-7, 1980, 50);
       default -> () -> time(kernel, values);
     };
   }

@@ -116,7 +116,8 @@ final class ProcessMeasurerTest {
     // The worker runs.
     assertGoodOneIsMeasured();
     List<CompletableFuture<Measurer.Trial>> all = new ArrayList<>();
-    for (String plant : List.of("nothing", "ahead", "not ahead", "ahead")) {
+    // No two are equal, as in a search: they would share what was made ready.
+    for (String plant : List.of("nothing", "ahead", "not ahead", "ahead too")) {
       all.add(measurer.measure(planted(plant)));
     }
     assertThat(all)
