@@ -43,6 +43,8 @@ class RegisterChainTest {
         "mlp:64,64,64,64:relu             | f16  | true  | 200", // all weights stay
         "mlp:48,80,16:tanh                | bf16 | true  | 70", // groups of 16 columns
         "mlp:3,64,64,5:sin                | f16  | true  | 100", // formulas of inputs, odd outputs
+        "mlp:5,240,240,9:tanh             | f16  | true  | 70", // formulas by parts of the columns
+        "mlp:7,112,48,2:silu              | bf16 | false | 65", // a last part of fewer columns
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
@@ -108,6 +110,15 @@ class RegisterChainTest {
   void inputsOfFormulasAreReadOnceARow() {
     String kernel = kernel(graph("mlp:3,64,64,5:sin", false));
     assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
+  }
+
+  /** A thread's 60 columns of five vectors would take 300 registers. */
+  @Test
+  void weightsOfFewInputsAreReadByParts() {
+    assertThat(kernel(graph("mlp:4,240,240,16:tanh", true)))
+        .contains("fc_b_columns: f32[16] local", "fc_b_columns: f32[12] local")
+        .doesNotContain("fc_b_columns: f32[60] local");
+    assertThat(kernel(graph("mlp:3,64,64,5:sin", true))).containsOnlyOnce("fc_b_columns: f32[");
   }
 
   /** 64 rows of 64 columns are 32 elements of each thread. */

@@ -37,17 +37,23 @@ import java.util.Set;
 final class ColumnVectors {
   private static final int LANES = 4;
 
+  /** Registers of a thread that hold them at a time, where ptxas still finds others for the map. */
+  private static final int MOST = 96;
+
   private final Stmt.TileMap map;
   private final FragmentLayout layout;
+  private final FragmentPart part;
   private final List<Digit> columns = new ArrayList<>();
   private final Map<Expr.Load, Buffer> vectors = new LinkedHashMap<>();
 
   /** Of a thread that holds a row's first columns, how far its first column is from theirs. */
   private final Set<Long> offsets = new HashSet<>();
 
-  ColumnVectors(Stmt.TileMap map, FragmentLayout layout) {
+  /** What a part of a map reads so. */
+  ColumnVectors(Stmt.TileMap map, FragmentPart part) {
     this.map = map;
-    this.layout = layout;
+    this.layout = part.layout();
+    this.part = part;
     for (Digit digit : layout.registerDigits()) {
       if (digit.colStep() != 0 && digit.rowStep() == 0 && digit.extent() > 1) {
         columns.add(digit);
@@ -65,6 +71,18 @@ final class ColumnVectors {
                 l -> Buffer.of(l.buffer().name() + "_columns", DType.F32, Scope.LOCAL, count()));
           }
         });
+  }
+
+  /**
+   * A fragment in parts, a map of each behind the other, so that what it reads of columns takes no
+   * more than {@link #MOST} registers at a time: a formula of four inputs and 240 columns reads 240
+   * weights a thread.
+   */
+  static List<FragmentPart> parts(Stmt.TileMap map, FragmentLayout layout) {
+    FragmentPart whole = FragmentPart.whole(layout);
+    ColumnVectors all = new ColumnVectors(map, whole);
+    long held = all.vectors.size() * all.count();
+    return held <= MOST ? List.of(whole) : FragmentPart.split(layout, Math.ceilDiv(held, MOST));
   }
 
   /** Elements of a row that a thread holds. */
@@ -132,7 +150,7 @@ final class ColumnVectors {
 
   /** The column, relative to the thread's first, of its element of that number in a row. */
   private long column(long number) {
-    long column = 0;
+    long column = part.column();
     for (Digit digit : columns) {
       column += number % digit.extent() * digit.colStep();
       number /= digit.extent();
@@ -230,6 +248,7 @@ final class ColumnVectors {
 
   /** A value of the map for the element in that register. */
   Expr of(Expr value, Expr register) {
-    return RowInputs.loaded(value, register, vectors, layout, columns);
+    Expr own = Exprs.sub(register, Exprs.i32(part.register()));
+    return RowInputs.loaded(value, own, vectors, layout, columns);
   }
 }

@@ -28,6 +28,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -240,11 +241,27 @@ final class PackedFragments {
       throw new LoweringException(
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
-    ColumnVectors vectors = new ColumnVectors(map, layout);
     RowInputs rows = new RowInputs(map, layout, inside(store.value(), map));
-    Stmt pairs =
+    List<Stmt> parts = new ArrayList<>();
+    for (FragmentPart part : ColumnVectors.parts(map, layout)) {
+      parts.add(pairs(map, permuted, layout, part, rows));
+    }
+    return Stmts.seq(wait, rows.around(code, Stmts.seq(parts)));
+  }
+
+  /** The points of a map in some columns of its fragment, a register at a time. */
+  private Stmt pairs(
+      Stmt.TileMap map,
+      @Nullable PermutedMap permuted,
+      FragmentLayout layout,
+      FragmentPart part,
+      RowInputs rows) {
+    Stmt.Store store = map.stores().getFirst();
+    int per = perRegister(store.buffer());
+    ColumnVectors vectors = new ColumnVectors(map, part);
+    Stmt points =
         code.overFragment(
-            layout,
+            part.layout(),
             true,
             run ->
                 Stmts.loop(
@@ -252,13 +269,14 @@ final class PackedFragments {
                     "pair",
                     run.length() / per,
                     pair -> {
+                      Expr element = Exprs.mul(pair, per);
                       Point at =
                           new Point(
                               map,
                               permuted,
                               run.row(),
-                              Exprs.add(run.col(), Exprs.mul(pair, per)),
-                              Exprs.add(run.register(), Exprs.mul(pair, per)),
+                              Exprs.add(Exprs.add(run.col(), element), part.column()),
+                              Exprs.add(Exprs.add(run.register(), element), part.register()),
                               layout,
                               vectors,
                               rows);
@@ -267,7 +285,7 @@ final class PackedFragments {
                           List.of(word(at, store.buffer(), store.indices())),
                           value(at, store.buffer(), store.value()));
                     }));
-    return Stmts.seq(wait, rows.around(code, vectors.around(code, pairs)));
+    return vectors.around(code, points);
   }
 
   /** A fragment of words of a tile that is MN-major in shared memory, two of them at a time. */

@@ -58,6 +58,9 @@ public record ChainTiling(
   /** More where accumulators are rounded to tf32: nothing shrinks by that. */
   private static final int ROUNDING_REGISTERS = 12;
 
+  /** What a formula reads of columns comes in parts of about so many registers. */
+  private static final int MOST_VECTORS = 96;
+
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
 
@@ -346,7 +349,7 @@ public record ChainTiling(
     return whole
         + (reads.sums()
             ? columns / 2 + (rows == 0 ? 0 : added)
-            : operand(columns, map.to().dtype()) + rows * columns / 4)
+            : operand(columns, map.to().dtype()) + Math.min(rows * columns / 4, MOST_VECTORS))
         + others
         + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
   }

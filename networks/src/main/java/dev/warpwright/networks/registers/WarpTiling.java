@@ -57,6 +57,10 @@ public record WarpTiling(
   private static final long FEWEST_REGISTERS = 20;
 
   private static final int[] WARPS = {16, 12, 8, 4};
+
+  /** What a formula of inputs reads of columns comes in parts of at most so many registers. */
+  private static final int MOST_VECTORS = 144;
+
   private static final long[] ROWS = {32, 16};
   private static final long[] PARTS = {128, 64, 32};
 
@@ -171,7 +175,9 @@ public record WarpTiling(
               Math.max(
                   most,
                   held
-                      + reads.columns() * columns * (reads.sums() ? 2 : 3) / 8
+                      + (reads.sums()
+                          ? reads.columns() * columns / 4
+                          : Math.min(reads.columns() * columns * 3 / 8, MOST_VECTORS))
                       + reads.elements() * rows / 8
                       + (reads.functions() ? FUNCTION_REGISTERS : 0));
         }
