@@ -201,9 +201,8 @@ public record ChainTiling(
         break;
       }
     }
-    if (hasFunctions(group) && StagedWeights.fit(group.products(), target)) {
-      roomy.sort(Comparator.comparingInt(some -> -busy(some)));
-    }
+    int enough = enough(group, target);
+    roomy.sort(Comparator.comparingInt(some -> -busy(some, enough)));
     List<ChainTiling> all = new ArrayList<>();
     roomy.forEach(all::addAll);
     all.addAll(tight);
@@ -211,12 +210,22 @@ public record ChainTiling(
   }
 
   /**
-   * Warpgroups of the first of some, up to as many as keep function units busy: while one computes
-   * functions others multiply. 10-144-11 with a tangent takes 21.1 µs by two that have all columns
-   * and 17.0 by four that have 128 at most (18.6 by three of them).
+   * Warpgroups that are worth fewer columns at a time. Where weights stay, as many as keep function
+   * units busy: while one computes functions others multiply. 10-144-11 with a tangent takes 21.1
+   * µs by two that have all columns and 17.0 by four that have 128 at most (18.6 by three of them).
+   * Where weights flow by, two: one alone waits for each slice, and all pass by for its rows only
+   * (9-230-243-221-154-159-91-15: 177.5 µs by one, 96.7 by two).
    */
-  private static int busy(List<ChainTiling> some) {
-    return some.isEmpty() ? 0 : Math.min(some.getFirst().consumers(), CONSUMERS_FOR_MEMORY);
+  private static int enough(StageGroup group, GpuTarget target) {
+    if (!StagedWeights.fit(group.products(), target)) {
+      return 2;
+    }
+    return hasFunctions(group) ? CONSUMERS_FOR_MEMORY : 1;
+  }
+
+  /** Warpgroups of the first of some, up to as many as are enough. */
+  private static int busy(List<ChainTiling> some, int enough) {
+    return some.isEmpty() ? 0 : Math.min(some.getFirst().consumers(), enough);
   }
 
   private static boolean hasFunctions(StageGroup group) {
