@@ -317,6 +317,21 @@ final class TunerTest {
     assertThat(measurer.measured.get(1).features().predictedUs()).isLessThan(20);
   }
 
+  /** Among many searches each has one trial at first. */
+  @Test
+  void noSeedIsLostWhereTrialsComeOneByOne() {
+    Space space = Spaces.big();
+    List<Point> seeds =
+        List.of(
+            Point.parse("sketch=big x0=15 x1=15 x2=15"), Point.parse("sketch=big x0=1 x1=2 x2=3"));
+    Strategy evolution =
+        new EvolutionarySearch(
+            space, CostModel.analytic(), seeds, new SplittableRandom(1), new Proposals());
+    List<Point> proposed = new ArrayList<>(points(evolution.propose(1)));
+    proposed.addAll(points(evolution.propose(2)));
+    assertThat(proposed).hasSize(3).startsWith(seeds.toArray(Point[]::new));
+  }
+
   private static Strategy random(Space space, long seed, Proposals proposals) {
     return new RandomSearch(space, new SplittableRandom(seed), proposals);
   }

@@ -185,4 +185,20 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
   public static Candidate untuned(Space space) {
     return GemmRanking.of(space).getFirst();
   }
+
+  /**
+   * What it thinks fastest, the fastest first, whose threads' code differs: the first may spill.
+   *
+   * @param most so many of them
+   */
+  public static List<Candidate> untuned(Space space, int most) {
+    Map<Point, Candidate> kinds = new LinkedHashMap<>();
+    for (Candidate candidate : GemmRanking.of(space)) {
+      kinds.putIfAbsent(GemmRanking.kin(candidate.point()), candidate);
+      if (kinds.size() == most) {
+        break;
+      }
+    }
+    return List.copyOf(kinds.values());
+  }
 }

@@ -5,6 +5,7 @@ import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Environment;
@@ -40,6 +41,9 @@ import java.util.stream.Stream;
 public final class GemmTuning {
   private static final Duration COMPILE_LIMIT = Duration.ofSeconds(60);
   private static final int NEIGHBOURS = 4;
+
+  /** So many of the model's choices are tried first. */
+  private static final int MODELLED = 3;
 
   /** So many of the fastest are measured once more at the end. */
   public static final int CONFIRMED = 4;
@@ -213,8 +217,8 @@ public final class GemmTuning {
   }
 
   /**
-   * What was best for the nearest workloads, as far as it is a point of this space, then what the
-   * analytic model thinks best.
+   * What the analytic model thinks best, for no search is to end behind what is taken without one;
+   * then what was best for the nearest workloads, as far as it is a point of this space.
    */
   private static List<Point> seeds(
       WorkloadKey key,
@@ -225,13 +229,13 @@ public final class GemmTuning {
     if (!options.transfer()) {
       return List.of();
     }
-    Point untuned = TunedGemm.untuned(space).point();
+    Stream<Point> untuned = TunedGemm.untuned(space, MODELLED).stream().map(Candidate::point);
     Stream<Point> near =
         database.get().nearest(key, target.name(), NEIGHBOURS + 1).stream()
             .filter(record -> !record.workload().equals(key))
             .limit(NEIGHBOURS)
             .map(TuningRecord::point)
             .map(point -> space.replay(point).point());
-    return Stream.concat(near, Stream.of(untuned)).distinct().toList();
+    return Stream.concat(untuned, near).distinct().toList();
   }
 }

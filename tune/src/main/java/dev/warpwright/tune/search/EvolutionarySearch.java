@@ -4,8 +4,10 @@ import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Outcome;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,10 +29,9 @@ public final class EvolutionarySearch implements Strategy {
   private final CostModel model;
   private final RandomGenerator random;
   private final Proposals proposals;
-  private final List<Point> seeds;
+  private final Deque<Point> seeds;
   private final List<CostModel.Sample> samples = new ArrayList<>();
   private final Map<Point, Double> measured = new HashMap<>();
-  private boolean started;
   private boolean stale;
 
   /**
@@ -50,7 +51,7 @@ public final class EvolutionarySearch implements Strategy {
       Proposals proposals) {
     this.space = space;
     this.model = model;
-    this.seeds = List.copyOf(seeds);
+    this.seeds = new ArrayDeque<>(seeds);
     this.random = random;
     this.proposals = proposals;
   }
@@ -58,10 +59,12 @@ public final class EvolutionarySearch implements Strategy {
   @Override
   public List<Candidate> propose(int count) {
     List<Candidate> next = new ArrayList<>();
-    if (!started) {
-      started = true;
-      for (Point seed : seeds) {
-        take(space.replay(seed), next, count);
+    // Of many searches each is asked for one trial at first: the other seeds are for the next time.
+    while (next.size() < count && !seeds.isEmpty()) {
+      Candidate candidate = proposals.fresh(space.replay(seeds.remove()));
+      if (candidate != null) {
+        proposals.take(candidate);
+        next.add(candidate);
       }
     }
     if (next.size() == count) {
@@ -86,14 +89,6 @@ public final class EvolutionarySearch implements Strategy {
       next.add(candidate);
     }
     return next;
-  }
-
-  private void take(Space.Drawn drawn, List<Candidate> next, int count) {
-    Candidate candidate = next.size() < count ? proposals.fresh(drawn) : null;
-    if (candidate != null) {
-      proposals.take(candidate);
-      next.add(candidate);
-    }
   }
 
   private List<Candidate> population() {
