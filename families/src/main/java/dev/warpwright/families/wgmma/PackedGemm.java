@@ -16,20 +16,51 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Products for Hopper whose MN-major operands are packed first: all blocks transpose them into
- * scratch memory, K-major, and then multiply as {@link HopperGemm} does, by TMA copies and
- * instructions that take both operands from shared memory.
+ * Products for Hopper whose operands are packed first: all blocks write them into scratch memory as
+ * TMA copies and instructions that take both operands from shared memory need them, and then
+ * multiply as {@link HopperGemm} does. MN-major operands of 4 bytes or 1 become K-major; rows that
+ * begin anywhere begin at multiples of 16 bytes.
  *
- * <p>A matrix is read and written once more, but not transposed anew for each tile that reads it.
+ * <p>A matrix is read and written once more, but not transposed or shifted anew for each tile that
+ * reads it.
  */
 public final class PackedGemm {
   private static final int CHUNK = 16;
 
+  /** What becomes of an operand. */
+  private enum Packing {
+    NONE,
+    ALIGNED,
+    TRANSPOSED
+  }
+
   private PackedGemm() {}
 
-  /** The same GEMM of operands that are K-major, as they are once they are packed. */
+  private static Packing ofA(GemmWorkload workload) {
+    return of(workload, workload.layout().transposedA(), workload.lda());
+  }
+
+  private static Packing ofB(GemmWorkload workload) {
+    return of(workload, !workload.layout().transposedB(), workload.ldb());
+  }
+
+  private static Packing of(GemmWorkload workload, boolean mnMajor, long row) {
+    int bytes = workload.operands().bytes();
+    if (mnMajor && bytes != 2) {
+      return Packing.TRANSPOSED;
+    }
+    return row * bytes % CHUNK == 0 ? Packing.NONE : Packing.ALIGNED;
+  }
+
+  /** The same GEMM of operands as they are once they are packed. */
   public static GemmWorkload packed(GemmWorkload workload) {
     GemmWorkload.Layout layout = workload.layout();
+    boolean a = layout.transposedA() && ofA(workload) != Packing.TRANSPOSED;
+    boolean b = layout.transposedB() || ofB(workload) == Packing.TRANSPOSED;
+    GemmWorkload.Layout then =
+        a
+            ? b ? GemmWorkload.Layout.TT : GemmWorkload.Layout.TN
+            : b ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN;
     GemmWorkload.Leading leading = workload.leading();
     return new GemmWorkload(
         workload.m(),
@@ -37,39 +68,57 @@ public final class PackedGemm {
         workload.k(),
         workload.precision(),
         workload.result(),
-        GemmWorkload.Layout.NT,
+        then,
         workload.epilogue(),
         workload.batch(),
         new GemmWorkload.Leading(
-            layout.transposedA() ? 0 : leading.a(),
-            layout.transposedB() ? leading.b() : 0,
+            leading(workload, ofA(workload), leading.a(), a ? workload.m() : workload.k()),
+            leading(workload, ofB(workload), leading.b(), b ? workload.k() : workload.n()),
             leading.c()));
+  }
+
+  /** Elements from a row of a packed operand to the next. */
+  private static long leading(GemmWorkload workload, Packing packing, long leading, long columns) {
+    int chunk = chunk(workload);
+    return switch (packing) {
+      case NONE -> leading;
+      case ALIGNED -> Math.ceilDiv(columns, chunk) * chunk;
+      case TRANSPOSED -> 0;
+    };
+  }
+
+  private static int chunk(GemmWorkload workload) {
+    return CHUNK / workload.operands().bytes();
   }
 
   /** Why operands of a GEMM are not packed; null if they may be. */
   static @Nullable String problem(GemmWorkload workload) {
-    if (!HopperLimits.isTransposed(workload)) {
-      return "operands of " + workload.operands().text() + " in NT need no packing";
+    Packing a = ofA(workload);
+    Packing b = ofB(workload);
+    if (a == Packing.NONE && b == Packing.NONE) {
+      return String.format(
+          Locale.ROOT,
+          "operands of %s in %s need no packing",
+          workload.operands().text(),
+          workload.layout());
     }
     if (workload.batch().isMany()) {
       return "operands of one GEMM are packed, not of many";
     }
-    String type = HopperLimits.typeProblem(workload);
-    if (type != null) {
-      return type;
-    }
-    int chunk = CHUNK / workload.operands().bytes();
-    GemmWorkload.Layout layout = workload.layout();
+    int chunk = chunk(workload);
+    boolean transposes = a == Packing.TRANSPOSED || b == Packing.TRANSPOSED;
     boolean whole =
-        workload.k() % chunk == 0
-            && (!layout.transposedA() || workload.m() % chunk == 0)
-            && (layout.transposedB() || workload.n() % chunk == 0);
-    String problem =
-        whole
-            ? HopperLimits.operandsProblem(workload)
-            : String.format(
-                Locale.ROOT, "matrices are packed whose sides are multiples of %d", chunk);
-    return problem == null ? HopperLimits.operandsProblem(packed(workload)) : problem;
+        (!transposes || workload.k() % chunk == 0)
+            && (a != Packing.TRANSPOSED || isWhole(workload.m(), workload.lda(), chunk))
+            && (b != Packing.TRANSPOSED || isWhole(workload.n(), workload.ldb(), chunk));
+    return whole
+        ? HopperLimits.operandsProblem(packed(workload))
+        : String.format(
+            Locale.ROOT, "matrices are transposed whose sides are multiples of %d", chunk);
+  }
+
+  private static boolean isWhole(long columns, long leading, int chunk) {
+    return columns % chunk == 0 && leading % chunk == 0;
   }
 
   /** Why a configuration does not fit a GEMM; null if nothing is known against it. */
@@ -91,9 +140,9 @@ public final class PackedGemm {
 
   /** Bytes of the operands that are packed. */
   static double bytes(GemmWorkload workload) {
-    GemmWorkload.Layout layout = workload.layout();
     double rows =
-        (layout.transposedA() ? workload.m() : 0) + (layout.transposedB() ? 0 : workload.n());
+        (ofA(workload) == Packing.NONE ? 0 : workload.m())
+            + (ofB(workload) == Packing.NONE ? 0 : workload.n());
     return rows * workload.k() * workload.operands().bytes();
   }
 
@@ -113,24 +162,27 @@ public final class PackedGemm {
     }
     PrimFunc func = workload.func(config.swapAb());
     Schedule s = new Schedule(func);
-    int chunk = CHUNK / workload.operands().bytes();
-    GemmWorkload.Layout layout = workload.layout();
     StagedGemm.Names gemm = StagedGemm.Names.GEMM;
     StagedGemm.Names names =
         new StagedGemm.Names(
-            layout.transposedA() ? packed(s, gemm.a(), chunk) : gemm.a(),
-            layout.transposedB() ? gemm.b() : packed(s, gemm.b(), chunk),
+            packed(s, gemm.a(), ofA(workload), chunk(workload)),
+            packed(s, gemm.b(), ofB(workload), chunk(workload)),
             gemm.sums(),
             gemm.result());
     return HopperGemm.schedule(
         new HopperGemm.Begun(func, s, names, workload), packed(workload), config);
   }
 
-  /** Packs an operand: the sums read its transpose, whose rows begin at multiples of a chunk. */
-  private static String packed(Schedule s, String operand, int chunk) {
+  /** Packs an operand: the sums read the copy, whose rows begin at multiples of a chunk. */
+  private static String packed(Schedule s, String operand, Packing packing, int chunk) {
+    if (packing == Packing.NONE) {
+      return operand;
+    }
     BlockRef copy =
         s.cacheRead(s.buffer(operand), Scope.GLOBAL, s.block(StagedGemm.Names.GEMM.sums()));
-    s.transformLayout(s.buffer(copy.name()), List.of(1, 0));
+    if (packing == Packing.TRANSPOSED) {
+      s.transformLayout(s.buffer(copy.name()), List.of(1, 0));
+    }
     s.storageAlign(s.buffer(copy.name()), 0, chunk, 0);
     s.tensorize(copy, Attrs.NONE);
     return copy.name();

@@ -69,7 +69,15 @@ class PackedGemmTest {
         set(GemmWorkload.of(144, 64, 144, DType.F8E4M3, Layout.TN), ofBytes),
         set(GemmWorkload.of(100, 144, 144, DType.F8E5M2, Layout.NN), swapped.withTileK(128)),
         set(GemmWorkload.of(80, 45, 208, DType.I8, Layout.TT), ofBytes),
-        set(GemmWorkload.of(144, 48, 272, DType.I8, Layout.TN), ofBytes));
+        set(GemmWorkload.of(144, 48, 272, DType.I8, Layout.TN), ofBytes),
+        // Rows that begin anywhere.
+        set(GemmWorkload.of(129, 56, 75, DType.F16, Layout.NT), two.withTileK(64)),
+        set(GemmWorkload.of(70, 64, 200, DType.BF16, Layout.TN), swapped.withTileK(64)),
+        set(GemmWorkload.of(72, 131, 67, DType.F16, Layout.NN), two.withTileK(64)),
+        set(GemmWorkload.of(131, 66, 37, DType.BF16, Layout.TT), two.withTileK(64)),
+        set(tf32(65, 67, 69, Layout.NT), two),
+        set(tf32(65, 68, 72, Layout.NN).with(new GemmWorkload.Leading(74, 0, 0)), two),
+        set(GemmWorkload.of(65, 48, 99, DType.I8, Layout.NT), ofBytes));
   }
 
   @ParameterizedTest
@@ -120,6 +128,7 @@ class PackedGemmTest {
             GemmWorkload.of(64, 64, 64, DType.BF16, Layout.NN),
             tf32(64, 64, 64, Layout.NN).times(Batch.of(2)),
             tf32(64, 66, 64, Layout.NN),
+            GemmWorkload.of(64, 68, 64, DType.F16, Layout.NN).times(Batch.of(2)),
             tf32(64, 64, 66, Layout.NN),
             GemmWorkload.of(64, 64, 64, DType.F32, Layout.NN))) {
       assertThatThrownBy(() -> PackedGemm.schedule(workload, config))

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -66,9 +67,9 @@ public final class GridPrologue {
 
   private final Buffer counters = Buffer.of(NAME, DType.U32, Scope.GLOBAL, DONE + 1L);
   private final PrimFunc rest;
-  private final List<Stmt.TileMap> maps;
+  private final List<Stmt> maps;
 
-  private GridPrologue(PrimFunc rest, List<Stmt.TileMap> maps) {
+  private GridPrologue(PrimFunc rest, List<Stmt> maps) {
     this.rest = rest;
     this.maps = List.copyOf(maps);
   }
@@ -76,7 +77,7 @@ public final class GridPrologue {
   /** What stands in front of a program's tiles; tells what is behind it, if anything does. */
   public static GridPrologue of(PrimFunc func, PassListener listener) {
     List<Buffer> packed = new ArrayList<>();
-    List<Stmt.TileMap> maps = new ArrayList<>();
+    List<Stmt> maps = new ArrayList<>();
     Stmt body = apart(func.body(), packed, maps);
     if (packed.isEmpty() || maps.isEmpty()) {
       return new GridPrologue(func, List.of());
@@ -88,19 +89,26 @@ public final class GridPrologue {
   }
 
   /** What is behind the allocations and the maps. */
-  private static Stmt apart(Stmt s, List<Buffer> packed, List<Stmt.TileMap> maps) {
+  private static Stmt apart(Stmt s, List<Buffer> packed, List<Stmt> maps) {
     return switch (s) {
       case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.GLOBAL -> {
         packed.add(buffer);
         yield apart(inner, packed, maps);
       }
-      case Stmt.Seq(List<Stmt> all)
-          when !all.isEmpty() && all.getFirst() instanceof Stmt.TileMap map -> {
-        maps.add(map);
+      case Stmt.Seq(List<Stmt> all) when !all.isEmpty() && isPacking(all.getFirst()) -> {
+        maps.add(all.getFirst());
         yield apart(Stmts.seq(all.subList(1, all.size())), packed, maps);
       }
       default -> s;
     };
+  }
+
+  /** Whether a statement in front of all tiles fills a matrix. */
+  private static boolean isPacking(Stmt s) {
+    return s instanceof Stmt.TileMap
+        || s instanceof Stmt.TileCopy copy
+            && copy.from().buffer().scope() == Scope.GLOBAL
+            && copy.to().buffer().scope() == Scope.GLOBAL;
   }
 
   /** The program behind it, whose packed operands are parameters. */
@@ -112,7 +120,7 @@ public final class GridPrologue {
    * The kernel with all of this in front; as it is, if there is nothing.
    *
    * @param kernel of {@link #rest}
-   * @throws LoweringException if what is packed is no transposed matrix
+   * @throws LoweringException if what is packed is no matrix, nor a transposed one
    */
   public Kernel inFrontOf(Kernel kernel, PassListener listener) {
     return maps.isEmpty() ? kernel : listener.tell("GridPrologue", inFrontOf(kernel));
@@ -153,9 +161,9 @@ public final class GridPrologue {
     Buffer mine = Buffer.of("myShare", DType.I32, Scope.LOCAL, 1);
     Buffer next = Buffer.of("nextShare", DType.I32, Scope.LOCAL, 1);
     Buffer moved = Buffer.of("moved", DType.U32, Scope.LOCAL, 1);
-    List<TransposedMatrix> matrices =
-        maps.stream().map(map -> transposed(map, warps, registers, blocks)).toList();
-    long shares = matrices.stream().mapToLong(TransposedMatrix::shares).sum();
+    List<PackedMatrix> matrices =
+        maps.stream().map(map -> packed(map, warps, registers, blocks)).toList();
+    long shares = matrices.stream().mapToLong(PackedMatrix::shares).sum();
     Expr one = Exprs.constant(Type.U32, 1);
     // Who draws is told nothing: it is the counter of what is done that orders stores and copies.
     Expr drawn = Exprs.cast(DType.I32, counted(CounterIntrinsics.ATOMIC_ADD_RELAXED, DRAWN, one));
@@ -199,8 +207,8 @@ public final class GridPrologue {
   }
 
   /** A share is one of the first matrix, or one of those behind it. */
-  private static Stmt moves(List<TransposedMatrix> matrices, Expr share, Var tid) {
-    TransposedMatrix matrix = matrices.getFirst();
+  private static Stmt moves(List<PackedMatrix> matrices, Expr share, Var tid) {
+    PackedMatrix matrix = matrices.getFirst();
     if (matrices.size() == 1) {
       return matrix.move(share, tid);
     }
@@ -213,10 +221,10 @@ public final class GridPrologue {
         Exprs.lt(share, Exprs.i32(matrix.shares())), matrix.move(share, tid), others);
   }
 
-  /** {@code to[j, i] = from[i, j]}, all of it. */
-  private static TransposedMatrix transposed(
-      Stmt.TileMap map, int warps, int registers, long blocks) {
-    if (map.stores().size() == 1
+  /** {@code to[j, i] = from[i, j]} or {@code to[i, j] = from[i, j]}, all of it. */
+  private static PackedMatrix packed(Stmt s, int warps, int registers, long blocks) {
+    if (s instanceof Stmt.TileMap map
+        && map.stores().size() == 1
         && map.vars().size() == 2
         && map.stores().getFirst() instanceof Stmt.Store store
         && store.value() instanceof Expr.Load load
@@ -225,9 +233,13 @@ public final class GridPrologue {
         && load.buffer().shape().equals(map.extents())) {
       return new TransposedMatrix(load.buffer(), store.buffer(), warps, registers, blocks);
     }
+    if (s instanceof Stmt.TileCopy(Region to, Region from, var _)
+        && from.equals(Region.whole(from.buffer()))
+        && to.equals(Region.whole(to.buffer()))) {
+      return new AlignedMatrix(from.buffer(), to.buffer(), 32 * warps, registers, blocks);
+    }
     throw new LoweringException(
-        map.stores().getFirst().buffer().name()
-            + " is made in front of all tiles, but is no transposed matrix");
+        "what is made in front of all tiles is neither a matrix nor a transposed one: " + s);
   }
 
   private static Stmt first(Var tid, Stmt... stmts) {

@@ -36,17 +36,11 @@ import java.util.function.Function;
  * @param registers that each of their threads has
  * @param blocks that share the matrix
  */
-record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long blocks) {
-  private static final int CHUNK = 16;
+record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long blocks)
+    implements PackedMatrix {
   private static final int WORDS = CHUNK / Integer.BYTES;
   private static final int LANES_OF_COLUMNS = 8;
   private static final int LANES_OF_ROWS = 4;
-
-  /** Registers of what a thread has under way, at most: their loads cover the way from memory. */
-  private static final int LOADED = 64;
-
-  /** Registers that a thread needs beside what it has loaded. */
-  private static final int OTHER_REGISTERS = 40;
 
   TransposedMatrix {
     int elements = CHUNK / from.dtype().bytes();
@@ -60,8 +54,8 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
     if (!fits
         || from.extent(0) % elements != 0
         || from.extent(1) % elements != 0
-        || !isAligned(from)
-        || !isAligned(to)) {
+        || !PackedMatrix.isAligned(from)
+        || !PackedMatrix.isAligned(to)) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
@@ -70,12 +64,6 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
               from.name(),
               to.name()));
     }
-  }
-
-  /** Whether all rows begin at multiples of 16 bytes. */
-  private static boolean isAligned(Buffer matrix) {
-    long row = matrix.layout() == null ? matrix.extent(1) : matrix.layout().offset(1, 0);
-    return row * matrix.dtype().bytes() % CHUNK == 0 && matrix.alignment() >= CHUNK;
   }
 
   /** Elements of 16 bytes: rows and columns of a square. */
@@ -111,18 +99,13 @@ record TransposedMatrix(Buffer from, Buffer to, int warps, int registers, long b
     return Math.ceilDiv(together(), warps);
   }
 
-  /** Shares of all blocks together. */
-  long shares() {
+  @Override
+  public long shares() {
     return Math.ceilDiv(pieces(), together());
   }
 
-  /**
-   * Moves a share.
-   *
-   * @param share its number, below {@link #shares}
-   * @param tid the thread among all warps
-   */
-  Stmt move(Expr share, Var tid) {
+  @Override
+  public Stmt move(Expr share, Var tid) {
     Buffer loaded =
         Buffer.of(to.name() + "_loaded", DType.U32, Scope.LOCAL, rounds() * side() * WORDS);
     TransposedBytes bytes = TransposedBytes.of(to.name(), loaded);
