@@ -7,6 +7,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
@@ -113,15 +114,11 @@ public final class CudaExport {
       for (CompiledKernel kernel : program.kernels()) {
         traces.put(kernel.kernel().name(), kernel.trace());
       }
+      Program named = named(bounded(program), name);
+      Map<Buffer, Exported.State> counters = new LinkedHashMap<>();
+      named.counters().forEach(buffer -> counters.put(buffer, new Exported.State.Zero()));
       Exported exported =
-          new Exported(
-              about + outputs(model),
-              gpu.gpu(),
-              named(bounded(program), name),
-              Map.of(),
-              null,
-              traces,
-              null);
+          new Exported(about + outputs(model), gpu.gpu(), named, counters, null, traces, null);
       return exported.with(SampleFiles.of(model, program, rows, work, new Signature(exported)));
     }
   }

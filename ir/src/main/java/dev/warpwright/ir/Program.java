@@ -1,6 +1,8 @@
 package dev.warpwright.ir;
 
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Ordered work on buffers: what the runtime, the exporter, the simulator and the traffic model
@@ -179,6 +181,35 @@ public record Program(
    */
   public Program(String name, List<ProgramParam> params, List<Buffer> workspace, List<Step> steps) {
     this(name, 1, params, workspace, List.of(), steps);
+  }
+
+  /**
+   * {@return workspace that must be zero before the first run, and is zero again after each: what a
+   * kernel's attribute {@code zero} names, and no step sets}
+   *
+   * <p>Whoever allocates the workspace sets it once.
+   */
+  public Set<Buffer> counters() {
+    Set<Buffer> counters = new LinkedHashSet<>();
+    for (Step step : steps) {
+      if (step instanceof Launch(Kernel kernel, List<Argument> arguments)) {
+        String zero = kernel.attrs().getString("zero");
+        List<String> names = zero == null ? List.of() : List.of(zero.strip().split("\\s*,\\s*"));
+        for (int i = 0; i < arguments.size(); i++) {
+          if (names.contains(kernel.params().get(i).name())
+              && arguments.get(i) instanceof BufferArgument(Buffer buffer)
+              && workspace.contains(buffer)) {
+            counters.add(buffer);
+          }
+        }
+      }
+    }
+    for (Step step : steps) {
+      if (step instanceof Memset(Buffer buffer, int _)) {
+        counters.remove(buffer);
+      }
+    }
+    return counters;
   }
 
   /** {@return the kernels in the order of their first launch} */

@@ -230,14 +230,20 @@ public final class ProgramInterpreter {
         arrays.put(b, arguments.get(b));
       }
     }
+    Set<Buffer> zero = program.counters();
     for (Buffer b : program.workspace()) {
       NdArray before = left == null ? null : left.get(b);
-      arrays.put(b, before == null ? NdArray.of(b, arguments.shape(b)).poison() : before);
+      arrays.put(b, before == null ? fresh(b, arguments, zero.contains(b)) : before);
     }
     if (left != null) {
       program.workspace().forEach(b -> left.put(b, array(arrays, b)));
     }
     return arrays;
+  }
+
+  private static NdArray fresh(Buffer buffer, Arguments arguments, boolean zero) {
+    NdArray array = NdArray.of(buffer, arguments.shape(buffer));
+    return zero ? array.fill(0) : array.poison();
   }
 
   private void fill(Map<Buffer, NdArray> arrays, Buffer buffer, int value) {

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Runs the steps of a program on a GPU once, without a plan for doing it again. */
 final class ProgramOnGpu implements AutoCloseable {
@@ -60,8 +61,10 @@ final class ProgramOnGpu implements AutoCloseable {
             .copyFrom(arguments.get(buffer).segment(), stream);
       }
     }
+    Set<Buffer> counters = program.counters();
     for (Buffer buffer : program.workspace()) {
-      allocate(buffer, arguments.storageBytes(buffer)).poison(POISON, stream);
+      allocate(buffer, arguments.storageBytes(buffer))
+          .poison(counters.contains(buffer) ? 0 : POISON, stream);
     }
     for (Program.Step step : program.steps()) {
       switch (step) {

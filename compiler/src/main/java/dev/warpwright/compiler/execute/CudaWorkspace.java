@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -159,6 +160,7 @@ final class CudaWorkspace implements Workspace {
 
   /** Makes buffers large enough; launches on one that was too small are prepared again. */
   private void grow(Map<Var, Long> scalars) {
+    Set<Buffer> counters = executable.compiled().program().counters();
     List<Buffer> sized = new ArrayList<>(inputs);
     sized.addAll(outputs);
     sized.addAll(executable.compiled().program().workspace());
@@ -179,6 +181,9 @@ final class CudaWorkspace implements Workspace {
             column && near.suits(bytes, scalars)
                 ? near.put(buffer, executable.context().allocatePinned(bytes))
                 : executable.context().allocate(bytes));
+        if (counters.contains(buffer)) {
+          own(buffer).poison((byte) 0, stream);
+        }
       }
     }
   }

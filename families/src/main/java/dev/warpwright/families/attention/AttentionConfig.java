@@ -12,15 +12,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tileRows rows of Q in a block, 16 for each warp that multiplies
  * @param tileKeys keys of a step
- * @param splits parts of an entry's keys, each a block's; more than one are combined by a second
- *     launch, or in a cluster
+ * @param splits parts of an entry's keys, each a block's; more than one are combined
  * @param threads of a block; all of them copy
  * @param stages tiles of keys and values that a block has room for; with more than one the next
  *     ones are under way while one is multiplied. Of wgmma K and V have a stage each
  * @param instruction what multiplies
  * @param blocks that go from tile to tile of rows, one on each SM, with copies for the next one
  *     under way; 0 if each tile is a block's
- * @param inCluster whether the blocks of an entry's parts are a cluster, which combines them
+ * @param combine what combines parts
  */
 public record AttentionConfig(
     int tileRows,
@@ -30,13 +29,28 @@ public record AttentionConfig(
     int stages,
     Instruction instruction,
     int blocks,
-    boolean inCluster) {
+    Combine combine) {
   /** What multiplies. */
   public enum Instruction {
     /** Warps of 16 rows, of any head and cache; operands are copied by all threads. */
     MMA,
     /** Warpgroups of 64 rows, whose operands another warp copies by TMA. */
     WGMMA;
+
+    /** As commands have it. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** What combines the parts of an entry's keys. */
+  public enum Combine {
+    /** A second launch. */
+    LAUNCH,
+    /** Their blocks, which are a cluster. */
+    CLUSTER,
+    /** The block that is done last. */
+    LAST;
 
     /** As commands have it. */
     public String text() {
@@ -67,35 +81,46 @@ public record AttentionConfig(
   private static final Pattern TEXT =
       Pattern.compile(
           "rows=(\\d{1,6}) keys=(\\d{1,6}) splits=(\\d{1,6}) threads=(\\d{1,6})"
-              + " stages=(\\d{1,6})( by=wgmma)?( blocks=(\\d{1,6}))?( combine=cluster)?");
+              + " stages=(\\d{1,6})( by=wgmma)?( blocks=(\\d{1,6}))?( combine=(cluster|last))?");
 
   /** One by {@code mma.sync}. */
   public AttentionConfig(int tileRows, int tileKeys, int splits, int threads, int stages) {
-    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA, 0, false);
+    this(tileRows, tileKeys, splits, threads, stages, Instruction.MMA, 0, Combine.LAUNCH);
   }
 
   /** One by wgmma, a warpgroup for 64 rows. */
   public static AttentionConfig wgmma(int tileRows, int tileKeys, int stages) {
     int threads = GROUP_THREADS * (tileRows / GROUP_ROWS + 1);
-    return new AttentionConfig(tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0, false);
+    return new AttentionConfig(
+        tileRows, tileKeys, 1, threads, stages, Instruction.WGMMA, 0, Combine.LAUNCH);
   }
 
   /** The same with keys in so many parts. */
   public AttentionConfig withSplits(int newSplits) {
     return new AttentionConfig(
-        tileRows, tileKeys, newSplits, threads, stages, instruction, blocks, inCluster);
+        tileRows, tileKeys, newSplits, threads, stages, instruction, blocks, combine);
   }
 
   /** The same by so many blocks. */
   public AttentionConfig withBlocks(int newBlocks) {
     return new AttentionConfig(
-        tileRows, tileKeys, splits, threads, stages, instruction, newBlocks, inCluster);
+        tileRows, tileKeys, splits, threads, stages, instruction, newBlocks, combine);
   }
 
-  /** The same with parts that a cluster combines. */
-  public AttentionConfig combinedInCluster() {
+  /** The same with parts that are combined so. */
+  public AttentionConfig combined(Combine by) {
     return new AttentionConfig(
-        tileRows, tileKeys, splits, threads, stages, instruction, blocks, true);
+        tileRows, tileKeys, splits, threads, stages, instruction, blocks, by);
+  }
+
+  /** Whether the blocks of an entry's parts are a cluster. */
+  public boolean inCluster() {
+    return combine == Combine.CLUSTER;
+  }
+
+  /** Whether the parts are launched alone, and others combine them. */
+  boolean hasLaunchBehind() {
+    return splits > 1 && combine == Combine.LAUNCH;
   }
 
   boolean isForWarpgroups() {
@@ -117,12 +142,13 @@ public record AttentionConfig(
         attention.type().bytes() == 2,
         "attention in %s has no kernel for GPUs; use f16 or bf16",
         attention.type());
+    require(combine != Combine.LAST || splits > 1, "combine=last: give splits=2 or more");
     require(
-        !inCluster || splits > 1 && splits <= ClusterParts.MOST,
+        !inCluster() || splits > 1 && splits <= ClusterParts.MOST,
         "combine=cluster: give splits=2 to %d",
         ClusterParts.MOST);
     require(
-        !inCluster || !isForWarpgroups() || tileRows == GROUP_ROWS,
+        !inCluster() || !isForWarpgroups() || tileRows == GROUP_ROWS,
         "combine=cluster: by=wgmma takes rows=%d",
         GROUP_ROWS);
     if (isForWarpgroups()) {
@@ -209,7 +235,9 @@ public record AttentionConfig(
             Integer.parseInt(form.group(5)),
             form.group(6) == null ? Instruction.MMA : Instruction.WGMMA,
             form.group(8) == null ? 0 : Integer.parseInt(form.group(8)),
-            form.group(9) != null)
+            form.group(10) == null
+                ? Combine.LAUNCH
+                : Combine.valueOf(form.group(10).toUpperCase(Locale.ROOT)))
         : null;
   }
 
@@ -225,6 +253,6 @@ public record AttentionConfig(
         stages,
         isForWarpgroups() ? " by=wgmma" : "",
         blocks == 0 ? "" : " blocks=" + blocks,
-        inCluster ? " combine=cluster" : "");
+        combine == Combine.LAUNCH ? "" : " combine=" + combine.text());
   }
 }

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * An attention's tile programs, its kernels, and the program that launches them: one, or one for
@@ -38,6 +39,9 @@ public record AttentionKernels(
     GpuTarget target,
     List<PrimFunc> tiles,
     List<Kernel> kernels) {
+  /** Parameters that are memory of the program's own. */
+  private static final Set<String> WORKSPACE = Set.of("tops", "totals", "sums", LastPart.COUNTERS);
+
   public AttentionKernels {
     tiles = List.copyOf(tiles);
     kernels = List.copyOf(kernels);
@@ -101,12 +105,20 @@ public record AttentionKernels(
     programs.add(part);
     Kernel first = Lowering.lower(part, target, listener);
     kernels.add(
-        !config.inCluster()
+        config.splits() == 1
             ? first
-            : config.isForWarpgroups()
-                ? WarpgroupTiles.inClusters(first, attention, config, full)
-                : all.inClusters(first));
-    if (config.splits() > 1 && !config.inCluster()) {
+            : switch (config.combine()) {
+              case LAUNCH -> first;
+              case CLUSTER ->
+                  config.isForWarpgroups()
+                      ? WarpgroupTiles.inClusters(first, attention, config, full)
+                      : all.inClusters(first);
+              case LAST ->
+                  config.isForWarpgroups()
+                      ? WarpgroupTiles.byLast(first, attention, config, full)
+                      : all.byLast(first);
+            });
+    if (config.hasLaunchBehind()) {
       PrimFunc combine = all.combine(name + "_combine", early);
       programs.add(combine);
       kernels.add(SimtLowering.lower(combine, listener));
@@ -128,7 +140,7 @@ public record AttentionKernels(
         if (known == null) {
           known = Buffer.of(wanted.name(), wanted.dtype(), wanted.scope(), wanted.shape());
           byName.put(known.name(), known);
-          if (List.of("tops", "totals", "sums").contains(known.name())) {
+          if (WORKSPACE.contains(known.name())) {
             workspace.add(known);
           } else {
             boolean result = known.name().equals("O");

@@ -1,10 +1,16 @@
 package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
+import dev.warpwright.families.attention.AttentionConfig.Instruction;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Attention;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What is expected of an attention's configurations before anything runs: from bytes, operations,
@@ -55,6 +61,14 @@ public final class AttentionModel {
   private static final double CLUSTER_MICROS = 1.2;
 
   private static final double CLUSTER_PART_MICROS = 0.08;
+
+  /**
+   * What combining by the last block adds, an estimate: stores that reach L2, a number from there,
+   * and parts from there; and bytes of parts that one SM reads in a microsecond.
+   */
+  private static final double LAST_MICROS = 1.6;
+
+  private static final double LAST_BYTES = 1e5;
 
   /** Shares of their peaks that memory and mma.sync reach. */
   private static final double MEMORY = 0.84;
@@ -190,7 +204,7 @@ public final class AttentionModel {
     if (isFew(attention, config)) {
       return new Expected(
           config,
-          few(attention, config, device),
+          few(attention, config, device) * (isMeasured(attention, config) ? 1 : UNMEASURED),
           bytes,
           blocks,
           ofFewResident(attention, config, device));
@@ -217,9 +231,11 @@ public final class AttentionModel {
     double combine =
         config.splits() == 1
             ? 0
-            : config.inCluster()
-                ? CLUSTER_MICROS + CLUSTER_PART_MICROS * config.splits()
-                : COMBINE_MICROS + PART_MICROS * config.splits();
+            : switch (config.combine()) {
+              case LAUNCH -> COMBINE_MICROS + PART_MICROS * config.splits();
+              case CLUSTER -> CLUSTER_MICROS + CLUSTER_PART_MICROS * config.splits();
+              case LAST -> last(attention, config);
+            };
     return new Expected(
         config,
         (Math.max(micros, Math.max(memory, math)) + combine + LAUNCH_MICROS)
@@ -231,6 +247,9 @@ public final class AttentionModel {
 
   /** Whether anything of a configuration's kind was measured when the model was fitted. */
   public static boolean isMeasured(Attention attention, AttentionConfig config) {
+    if (config.combine() == Combine.LAST) {
+      return false;
+    }
     return !config.isForWarpgroups()
         || isFew(attention, config)
         || config.blocks() == 0
@@ -336,10 +355,18 @@ public final class AttentionModel {
     double combine =
         config.splits() == 1
             ? 0
-            : config.inCluster()
-                ? FEW_CLUSTER_MICROS + FEW_CLUSTER_PART_MICROS * config.splits()
-                : FEW_COMBINE_MICROS + FEW_PART_MICROS * config.splits();
+            : switch (config.combine()) {
+              case LAUNCH -> FEW_COMBINE_MICROS + FEW_PART_MICROS * config.splits();
+              case CLUSTER -> FEW_CLUSTER_MICROS + FEW_CLUSTER_PART_MICROS * config.splits();
+              case LAST -> last(attention, config);
+            };
     return FEW_MICROS + Math.max(micros, attention.bytes() / memory) + combine;
+  }
+
+  private static double last(Attention attention, AttentionConfig config) {
+    int rows = Math.min(config.tileRows(), attention.rows());
+    return LAST_MICROS
+        + config.splits() * rows * (attention.headSize() + 2) * DType.F32.bytes() / LAST_BYTES;
   }
 
   /** Of warpgroups: an SM's blocks one after the other, the long ones first. */
@@ -366,6 +393,19 @@ public final class AttentionModel {
    */
   public static List<Expected> ranked(Attention attention, DeviceModel device) {
     return ranked(attention, AttentionSpace.ALL, device);
+  }
+
+  /** What configurations differ in beside sizes. */
+  private record Kind(Instruction by, Combine combine, boolean persistent) {}
+
+  /** The fastest of each kind, then the others: so that a search tries each of them. */
+  public static List<AttentionConfig> eachKindFirst(List<Expected> ranked) {
+    Map<Kind, AttentionConfig> kinds = new LinkedHashMap<>();
+    List<AttentionConfig> all = ranked.stream().map(Expected::config).toList();
+    for (AttentionConfig each : all) {
+      kinds.putIfAbsent(new Kind(each.instruction(), each.combine(), each.blocks() > 0), each);
+    }
+    return Stream.concat(kinds.values().stream(), all.stream()).distinct().toList();
   }
 
   /** The same of another space. */

@@ -1,6 +1,7 @@
 package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
@@ -17,6 +18,7 @@ import java.util.List;
  * @param splits parts of the keys; powers of two are worth trying, no more than there are tiles
  * @param threads of a block; of wgmma they follow from the rows
  * @param stages of the ring
+ * @param combines what combines parts
  */
 public record AttentionSpace(
     List<Integer> rows,
@@ -24,10 +26,12 @@ public record AttentionSpace(
     List<Integer> splits,
     List<Integer> threads,
     List<Integer> stages,
-    List<Instruction> instructions) {
+    List<Instruction> instructions,
+    List<Combine> combines) {
   /** What is worth trying of any attention. */
   public static final AttentionSpace ALL =
-      new AttentionSpace(List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+      new AttentionSpace(
+          List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
 
   private static final List<Integer> ROWS = List.of(16, 32, 64);
   private static final List<Integer> KEYS = List.of(16, 32, 64, 128);
@@ -44,6 +48,7 @@ public record AttentionSpace(
     threads = List.copyOf(threads);
     stages = List.copyOf(stages);
     instructions = List.copyOf(instructions);
+    combines = List.copyOf(combines);
   }
 
   /** The configurations of an attention for a target; none if nothing fits. */
@@ -70,10 +75,7 @@ public record AttentionSpace(
           for (int parts : or(splits, powers(attention, tileKeys))) {
             for (int ring : or(stages, STAGES)) {
               AttentionConfig config = new AttentionConfig(tileRows, tileKeys, parts, block, ring);
-              configs.add(config);
-              if (target.hasHopper()) {
-                configs.add(config.combinedInCluster());
-              }
+              addCombined(configs, config, target);
             }
           }
         }
@@ -93,12 +95,25 @@ public record AttentionSpace(
             AttentionConfig config =
                 AttentionConfig.wgmma(tileRows, tileKeys, ring).withSplits(parts);
             if (threads.isEmpty() || threads.contains(config.threads())) {
-              configs.add(config);
-              configs.add(config.combinedInCluster());
+              addCombined(configs, config, target);
               configs.add(config.withBlocks(DeviceCatalogue.sms(target)));
             }
           }
         }
+      }
+    }
+  }
+
+  /** Whole keys have nothing to combine, whatever is asked for. */
+  private void addCombined(
+      List<AttentionConfig> configs, AttentionConfig config, GpuTarget target) {
+    if (config.splits() == 1) {
+      configs.add(config);
+      return;
+    }
+    for (Combine by : or(combines, List.of(Combine.values()))) {
+      if (by != Combine.CLUSTER || target.hasHopper()) {
+        configs.add(config.combined(by));
       }
     }
   }

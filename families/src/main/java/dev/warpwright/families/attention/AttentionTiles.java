@@ -252,8 +252,7 @@ final class AttentionTiles {
   PrimFunc part(String name, boolean early) {
     boolean whole = config.splits() == 1;
     holes.put(
-        "SIGNAL",
-        early && !whole && !config.inCluster() ? "griddepcontrol.launch_dependents()" : "");
+        "SIGNAL", early && config.hasLaunchBehind() ? "griddepcontrol.launch_dependents()" : "");
     holes.put("THREADS", config.threads());
     holes.put("RESULTS", whole ? "O: $T[$BH, $R, $D]" : PARTS);
     holes.put("END", whole ? WHOLE : PARTIAL);
@@ -267,6 +266,14 @@ final class AttentionTiles {
     holes.put("HEAD", "head");
     holes.put("ROWS", "m");
     return ClusterParts.of(part, holes, attention, config);
+  }
+
+  /** What computes all parts, of which the last one that is done combines them. */
+  Kernel byLast(Kernel part) {
+    holes.put("BLOCKS", "part = $SPLITS, m = $TILES, head = $BH");
+    holes.put("HEAD", "head");
+    holes.put("ROWS", "m");
+    return LastPart.of(part, holes, attention, config);
   }
 
   private String copies() {

@@ -204,6 +204,17 @@ final class WarpgroupTiles {
     return ClusterParts.of(part, holes, attention, config);
   }
 
+  /**
+   * What computes all parts, of which the last one that is done combines them.
+   *
+   * @param part what the program of a part became
+   */
+  static Kernel byLast(Kernel part, Attention attention, AttentionConfig config, boolean full) {
+    TextHoles holes = holes(attention, config, full);
+    holes.put("BLOCKS", "part = $SPLITS, x = $ACROSS, y = $ALONG");
+    return LastPart.of(part, holes, attention, config);
+  }
+
   private static TextHoles holes(Attention attention, AttentionConfig config, boolean full) {
     int rows = config.tileRows();
     boolean parts = config.splits() > 1;
@@ -236,7 +247,7 @@ final class WarpgroupTiles {
             : tiles - 1 + " - y");
     AttentionTiles.lengths(holes, attention, full);
     // What combines may be launched when all blocks have begun.
-    holes.put("SIGNAL", parts && !config.inCluster() ? "griddepcontrol.launch_dependents()" : "");
+    holes.put("SIGNAL", config.hasLaunchBehind() ? "griddepcontrol.launch_dependents()" : "");
     holes.put("SPLITS", config.splits());
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("TILES", parts ? PART_TILES : ALL_TILES);

@@ -8,6 +8,8 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
+import dev.warpwright.families.launch.EarlyStart;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
@@ -28,12 +30,15 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.AttentionCache;
 import dev.warpwright.workload.AttentionReference;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attention's kernels in the simulator, and its tile programs, against the plain definition. */
 class AttentionKernelsTest {
@@ -84,33 +89,68 @@ class AttentionKernelsTest {
           // entries that some parts or all have no keys of.
           new Case(
               Attention.of(3, 4, 2, 64, 3, 127, DType.BF16).withCausal(true),
-              config(16, 16, 4, 64, 2).combinedInCluster(),
+              config(16, 16, 4, 64, 2).combined(Combine.CLUSTER),
               127,
               17,
               0),
           new Case(
               Attention.of(1, 8, 1, 72, 5, 90, DType.F16),
-              config(16, 16, 8, 32, 3).combinedInCluster(),
+              config(16, 16, 8, 32, 3).combined(Combine.CLUSTER),
               90),
           new Case(
               Attention.of(2, 6, 2, 96, 1, 100, DType.BF16).withPage(16),
-              config(16, 32, 2, 64, 1).combinedInCluster(),
+              config(16, 32, 2, 64, 1).combined(Combine.CLUSTER),
               1,
               99),
           new Case(
               Attention.of(1, 4, 2, 64, 1, 300, DType.BF16),
-              config(16, 16, 7, 32, 2).combinedInCluster(),
+              config(16, 16, 7, 32, 2).combined(Combine.CLUSTER),
               290),
           new Case(
               Attention.of(2, 4, 1, 64, 3, 200, DType.BF16).withCausal(true),
-              AttentionConfig.wgmma(64, 64, 2).withSplits(3).combinedInCluster(),
+              AttentionConfig.wgmma(64, 64, 2).withSplits(3).combined(Combine.CLUSTER),
               190,
               17),
           new Case(
               Attention.of(2, 2, 1, 128, 35, 130, DType.F16),
-              AttentionConfig.wgmma(64, 32, 3).withSplits(4).combinedInCluster(),
+              AttentionConfig.wgmma(64, 32, 3).withSplits(4).combined(Combine.CLUSTER),
               130,
               0),
+          // Parts that the last block combines: all read at once and in turns, of one element, two
+          // and four at a time, of several tiles of rows, pages, and entries without keys.
+          new Case(
+              Attention.of(3, 4, 2, 64, 3, 127, DType.BF16).withCausal(true),
+              config(16, 16, 4, 64, 2).combined(Combine.LAST),
+              127,
+              17,
+              0),
+          new Case(
+              Attention.of(1, 8, 1, 72, 5, 90, DType.F16),
+              config(16, 16, 6, 32, 3).combined(Combine.LAST),
+              90),
+          new Case(
+              Attention.of(2, 3, 1, 40, 8, 300, DType.F16).withPage(16).withCausal(true),
+              config(16, 16, 19, 32, 1).combined(Combine.LAST),
+              300,
+              33),
+          new Case(
+              Attention.of(1, 2, 2, 64, 1, 700, DType.BF16),
+              config(16, 16, 43, 64, 2).combined(Combine.LAST),
+              690),
+          new Case(
+              Attention.of(2, 4, 1, 64, 3, 200, DType.BF16).withCausal(true),
+              AttentionConfig.wgmma(64, 64, 2).withSplits(3).combined(Combine.LAST),
+              190,
+              17),
+          new Case(
+              Attention.of(2, 2, 1, 128, 35, 130, DType.F16),
+              AttentionConfig.wgmma(64, 32, 3).withSplits(4).combined(Combine.LAST),
+              130,
+              0),
+          new Case(
+              Attention.of(1, 8, 2, 128, 1, 700, DType.BF16),
+              AttentionConfig.wgmma(64, 32, 3).withSplits(22).combined(Combine.LAST),
+              650),
           // Prefill: tiles of rows within a head and across heads, those that see less are shorter.
           new Case(
               Attention.of(1, 4, 2, 64, 77, 77, DType.BF16).withCausal(true),
@@ -252,12 +292,48 @@ class AttentionKernelsTest {
             GridOptions.DEFAULT
                 .withWarps(GridOptions.WarpChoice.LAST)
                 .withBlocks(Options.Order.REVERSE, 3))) {
-      Arguments arguments = data.copy();
-      arguments.get("O").poison();
-      assertThat(new ProgramInterpreter(program, way, Options.CHECKED).check(arguments))
-          .as("%s, seed %d", way, SEED)
-          .isEmpty();
-      assertRight(attention, arguments.get("O"), expected, way.toString());
+      ProgramInterpreter interpreter =
+          new ProgramInterpreter(program, way, Options.CHECKED).keepingWorkspace();
+      // Counters must be as they were.
+      for (int run = 0; run < (each.config.combine() == Combine.LAST ? 2 : 1); run++) {
+        Arguments arguments = data.copy();
+        arguments.get("O").poison();
+        assertThat(interpreter.check(arguments)).as("%s, seed %d", way, SEED).isEmpty();
+        assertRight(attention, arguments.get("O"), expected, way.toString());
+      }
+    }
+  }
+
+  /** Whoever combines adds up in the same order. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 11, 40})
+  void theLastBlockLeavesTheBitsOfALaunch(int splits) {
+    Attention attention = Attention.of(2, 4, 2, 64, 1, 700, DType.BF16);
+    Case whole = new Case(attention, config(16, 16, splits, 32, 2), 650, 200);
+    List<byte[]> results = new ArrayList<>();
+    for (Combine by : List.of(Combine.LAUNCH, Combine.LAST)) {
+      Program program =
+          AttentionKernels.of(attention, whole.config.combined(by), GpuTarget.SM_90A).program();
+      Arguments arguments = arguments(cache(whole), ProgramInterpreter.params(program));
+      new ProgramInterpreter(program, GridOptions.random(SEED), Options.EXACT).run(arguments);
+      results.add(arguments.get("O").bytes());
+    }
+    assertThat(results.get(1)).isEqualTo(results.get(0));
+  }
+
+  /** In a program whose launches overlap it touches its counters behind the wait only. */
+  @Test
+  void theLastBlockMayBeginEarly() {
+    Attention attention = Attention.of(1, 8, 2, 64, 1, 200, DType.BF16);
+    for (AttentionConfig config :
+        List.of(config(16, 16, 4, 32, 2), AttentionConfig.wgmma(64, 64, 3).withSplits(3))) {
+      Kernel kernel =
+          AttentionKernels.ofFull(attention, config.combined(Combine.LAST), GpuTarget.SM_90A)
+              .kernels()
+              .getFirst();
+      Kernel early = EarlyStart.waiting(kernel, Set.of()).orElseThrow();
+      assertThat(Verifier.verify(early)).as(IrPrinter.text(early)).isEmpty();
+      assertThat(IrPrinter.text(early)).contains("griddepcontrol.wait()");
     }
   }
 
@@ -285,12 +361,16 @@ class AttentionKernelsTest {
           new Case(Attention.of(2, 2, 1, 64, 1, 77, DType.BF16), config(16, 16, 3, 32, 2), 77, 77),
           new Case(
               Attention.of(2, 2, 1, 64, 1, 77, DType.BF16),
-              config(16, 16, 4, 32, 2).combinedInCluster(),
+              config(16, 16, 4, 32, 2).combined(Combine.CLUSTER),
               77,
               77),
           new Case(
               Attention.of(1, 8, 2, 128, 1, 200, DType.BF16),
-              AttentionConfig.wgmma(64, 64, 3).withSplits(4).combinedInCluster(),
+              AttentionConfig.wgmma(64, 64, 3).withSplits(4).combined(Combine.CLUSTER),
+              200),
+          new Case(
+              Attention.of(1, 8, 2, 128, 1, 200, DType.BF16),
+              AttentionConfig.wgmma(64, 64, 3).withSplits(4).combined(Combine.LAST),
               200),
           new Case(
               Attention.of(1, 4, 2, 64, 32, 90, DType.F16), AttentionConfig.wgmma(64, 64, 2), 90));
@@ -307,10 +387,19 @@ class AttentionKernelsTest {
                 config(16, 64, 16, 128, 3)),
             new Case(
                 Attention.of(1, 32, 8, 128, 1, 1024, DType.BF16),
-                config(16, 32, 8, 32, 4).combinedInCluster()),
+                config(16, 32, 8, 32, 4).combined(Combine.CLUSTER)),
             new Case(
                 Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16),
-                AttentionConfig.wgmma(64, 64, 4).withSplits(8).combinedInCluster()),
+                AttentionConfig.wgmma(64, 64, 4).withSplits(8).combined(Combine.CLUSTER)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16),
+                AttentionConfig.wgmma(64, 64, 6).withSplits(16).combined(Combine.LAST)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 8, 16384, DType.BF16).withPage(64),
+                config(32, 64, 128, 128, 3).combined(Combine.LAST)),
+            new Case(
+                Attention.of(1, 32, 8, 128, 1, 1024, DType.BF16),
+                config(16, 32, 32, 32, 3).combined(Combine.LAST)),
             new Case(
                 Attention.of(1, 32, 8, 128, 4096, 4096, DType.F16).withCausal(true),
                 config(64, 64, 1, 128, 2)),

@@ -10,6 +10,7 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.DeviceCatalogue;
@@ -84,17 +85,38 @@ class AttentionModelTest {
     Attention attention = Attention.of(1, 32, 8, 128, 1, 1000, DType.BF16);
     AttentionSpace asked =
         new AttentionSpace(
-            List.of(16), List.of(24, 32), List.of(3, 33), List.of(32), List.of(2), List.of());
+            List.of(16),
+            List.of(24, 32),
+            List.of(3, 33),
+            List.of(32),
+            List.of(2),
+            List.of(),
+            List.of());
     assertThat(AttentionModel.ranked(attention, asked, H200))
         .extracting(AttentionModel.Expected::config)
         .containsExactlyInAnyOrder(
             new AttentionConfig(16, 32, 3, 32, 2),
-            new AttentionConfig(16, 32, 3, 32, 2).combinedInCluster(),
-            new AttentionConfig(16, 32, 33, 32, 2));
+            new AttentionConfig(16, 32, 3, 32, 2).combined(Combine.CLUSTER),
+            new AttentionConfig(16, 32, 3, 32, 2).combined(Combine.LAST),
+            new AttentionConfig(16, 32, 33, 32, 2),
+            new AttentionConfig(16, 32, 33, 32, 2).combined(Combine.LAST));
     for (AttentionConfig config : AttentionSpace.ALL.configs(attention, GpuTarget.SM_80)) {
       assertThat(AttentionConfig.parse(config.text())).isEqualTo(config);
     }
     assertThat(AttentionConfig.parse("rows=16 keys=32")).isNull();
+  }
+
+  /** What was never measured is tried early, and taken by nobody untold. */
+  @Test
+  void aSearchTriesEachKindFirst() {
+    Attention attention = Attention.of(1, 32, 8, 128, 1, 16384, DType.BF16);
+    List<AttentionModel.Expected> ranked = AttentionModel.ranked(attention, H200);
+    assertThat(ranked.getFirst().config().combine()).isNotEqualTo(Combine.LAST);
+    List<AttentionConfig> tried = AttentionModel.eachKindFirst(ranked);
+    assertThat(tried).hasSameSizeAs(ranked);
+    assertThat(tried.getFirst()).isEqualTo(ranked.getFirst().config());
+    assertThat(tried.subList(0, 7).stream().filter(c -> c.combine() == Combine.LAST).count())
+        .isEqualTo(2);
   }
 
   /** No expectation is below what memory and tensor cores allow. */

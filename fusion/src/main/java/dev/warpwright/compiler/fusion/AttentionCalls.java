@@ -5,6 +5,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
@@ -141,10 +142,9 @@ final class AttentionCalls {
   }
 
   /** What configurations differ in beside the sizes of a step: of each kind one is tried first. */
-  private record Kind(Instruction by, int splits, boolean inCluster, boolean persistent) {
+  private record Kind(Instruction by, int splits, Combine combine, boolean persistent) {
     static Kind of(AttentionConfig config) {
-      return new Kind(
-          config.instruction(), config.splits(), config.inCluster(), config.blocks() > 0);
+      return new Kind(config.instruction(), config.splits(), config.combine(), config.blocks() > 0);
     }
   }
 

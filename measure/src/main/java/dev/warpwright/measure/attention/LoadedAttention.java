@@ -15,6 +15,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * The kernels of a configuration on a device, with their launches on each set, and their results.
@@ -45,11 +46,12 @@ final class LoadedAttention implements AutoCloseable {
         modules.add(module);
         launchers.put(kernels.get(i), GridLauncher.of(kernels.get(i), module));
       }
+      Set<Buffer> counters = program.counters();
       for (Buffer buffer : program.workspace()) {
         long bytes = buffer.storageElements() * buffer.dtype().bytes();
         CudaBuffer partial = context.allocate(Math.max(16, bytes));
         workspace.put(buffer, partial);
-        partial.poison(POISON, stream);
+        partial.poison(counters.contains(buffer) ? 0 : POISON, stream);
       }
       for (int set = 0; set < memory.count(); set++) {
         results.add(context.allocate(Math.max(16, memory.resultBytes())));

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A program on a device, with its launches on each set of inputs and outputs. */
 final class LoadedNetwork implements AutoCloseable {
@@ -60,12 +61,17 @@ final class LoadedNetwork implements AutoCloseable {
                 shared.put(buffer, device);
               });
       Map<Var, Long> scalars = program.scalars();
+      Set<Buffer> counters = program.program().counters();
       for (Buffer buffer : program.program().workspace()) {
         long elements = 1;
         for (Expr extent : buffer.shape()) {
           elements = Math.multiplyExact(elements, ScalarEval.eval(extent, scalars));
         }
-        shared.put(buffer, context.allocate(Math.max(16, elements * buffer.dtype().bytes())));
+        CudaBuffer own = context.allocate(Math.max(16, elements * buffer.dtype().bytes()));
+        shared.put(buffer, own);
+        if (counters.contains(buffer)) {
+          own.poison((byte) 0, stream);
+        }
       }
       Map<Kernel, GridLauncher> launchers = new HashMap<>();
       for (int set = 0; set < memory.count(); set++) {

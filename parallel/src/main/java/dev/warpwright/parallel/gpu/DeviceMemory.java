@@ -53,6 +53,7 @@ final class DeviceMemory {
       allocate((Buffer) param.param());
     }
     program.workspace().forEach(this::allocate);
+    program.counters().forEach(counters -> buffer(counters).poison((byte) 0, kernels));
     for (Program.View view : program.views()) {
       long row = bytes(view.of()) / view.of().extent(0);
       buffers.put(view.view(), buffer(view.of()).slice(view.first() * row, bytes(view.view())));

@@ -130,9 +130,7 @@ public final class AttentionPerf {
   private List<AttentionConfig> candidates(DeviceModel device) {
     Attention attention = search.attention();
     List<AttentionConfig> ranked =
-        AttentionModel.ranked(attention, search.space(), device).stream()
-            .map(AttentionModel.Expected::config)
-            .toList();
+        AttentionModel.eachKindFirst(AttentionModel.ranked(attention, search.space(), device));
     Map<AttentionConfig, TuningRecord> known = new LinkedHashMap<>();
     for (TuningRecord record : database.records(attention.key(), environment)) {
       AttentionConfig config = AttentionConfig.parse(record.point().text());

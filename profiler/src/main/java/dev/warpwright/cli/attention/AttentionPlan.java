@@ -63,7 +63,13 @@ public final class AttentionPlan {
         attention.tokens(),
         config.splits() == 1
             ? "whole"
-            : "in " + config.splits() + (config.inCluster() ? " parts of a cluster" : " parts"),
+            : "in "
+                + config.splits()
+                + switch (config.combine()) {
+                  case LAUNCH -> " parts";
+                  case CLUSTER -> " parts of a cluster";
+                  case LAST -> " parts, combined by the last one that is done,";
+                },
         config.tileKeys(),
         attention.isPaged() ? " through the table of pages" : "",
         config.stages() == 1 ? "" : " through a ring of " + config.stages() + " stages",
@@ -139,7 +145,7 @@ public final class AttentionPlan {
     return (a.tileRows() == b.tileRows() ? 0 : 1)
         + (a.tileKeys() == b.tileKeys() ? 0 : 1)
         + (a.splits() == b.splits() ? 0 : 1)
-        + (a.inCluster() == b.inCluster() ? 0 : 1)
+        + (a.combine() == b.combine() ? 0 : 1)
         + (a.threads() == b.threads() ? 0 : 1)
         + (a.stages() == b.stages() ? 0 : 1)
         + (a.instruction() == b.instruction() ? 0 : 1)

@@ -3,11 +3,13 @@ package dev.warpwright.cli.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionSpace;
 import dev.warpwright.measure.attention.AttentionBench;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -66,10 +68,18 @@ public record AttentionSearch(
             list(values, "splits"),
             list(values, "threads"),
             list(values, "stages"),
-            by == null ? List.of() : List.of(by));
+            by == null ? List.of() : List.of(by),
+            combines(values));
     values.finish(AttentionTask.KEYS + ", t, seed");
     AttentionBench.requireSmall(attention);
     return new AttentionSearch(attention, null, space, trials, seed);
+  }
+
+  private static List<Combine> combines(KeyValues values) {
+    String text = values.text("combine");
+    return text == null
+        ? List.of()
+        : Arrays.stream(text.split(",")).map(AttentionTask::combine).toList();
   }
 
   private static int trials(KeyValues values) {

@@ -3,6 +3,7 @@ package dev.warpwright.cli.attention;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
@@ -68,7 +69,7 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
               .withSplits((int) values.number("splits", 1, MOST, 1))
               .withBlocks((int) values.number("blocks", 0, MOST, 0));
     } else if (by != null
-        || isInCluster(values)
+        || combine(values) != Combine.LAUNCH
         || CHOICES.stream().anyMatch(key -> values.text(key) != null)) {
       config =
           new AttentionConfig(
@@ -79,7 +80,7 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
               (int) values.number("stages", 1, MOST, STAGES));
     }
     if (config != null) {
-      config = isInCluster(values) ? config.combinedInCluster() : config;
+      config = config.combined(combine(values));
       config.check(attention);
     }
     values.finish(KEYS);
@@ -120,13 +121,18 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     throw new UserError("by=" + text + ": it is mma or wgmma");
   }
 
-  /** Whether parts of keys are to be combined in a cluster. */
-  private static boolean isInCluster(KeyValues values) {
-    String text = values.text("combine", "launch");
-    if (!text.equals("launch") && !text.equals("cluster")) {
-      throw new UserError("combine=" + text + ": it is launch or cluster");
+  private static Combine combine(KeyValues values) {
+    return combine(values.text("combine", Combine.LAUNCH.text()));
+  }
+
+  /** What is to combine parts of keys. */
+  static Combine combine(String text) {
+    for (Combine each : Combine.values()) {
+      if (each.text().equals(text)) {
+        return each;
+      }
     }
-    return text.equals("cluster");
+    throw new UserError("combine=" + text + ": it is launch, cluster or last");
   }
 
   private static DType type(String text) {

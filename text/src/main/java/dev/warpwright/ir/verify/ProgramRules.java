@@ -59,6 +59,7 @@ final class ProgramRules {
         }
       }
     }
+    written.addAll(program.counters());
     for (Buffer buffer : program.workspace()) {
       for (Expr extent : buffer.shape()) {
         rules.exprs().check(extent, place);
