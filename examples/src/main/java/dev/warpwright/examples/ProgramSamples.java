@@ -2,6 +2,7 @@ package dev.warpwright.examples;
 
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.mma.AmpereConfig;
@@ -92,6 +93,10 @@ final class ProgramSamples {
         "attention-decode",
         Attention.of(2, 4, 2, 64, 1, 83, DType.BF16),
         new AttentionConfig(16, 16, 3, 64, 2));
+    attention(
+        "attention-last",
+        Attention.of(2, 4, 2, 64, 1, 83, DType.BF16),
+        new AttentionConfig(16, 16, 3, 64, 2).combined(Combine.LAST));
     attention(
         "attention-paged",
         Attention.of(2, 3, 1, 40, 3, 61, DType.F16).withCausal(true).withPage(16),

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is wrong with attention's kernels is found: by its definition, and by sanitizers. */
 class AttentionCheckTest {
@@ -23,9 +25,9 @@ class AttentionCheckTest {
   }
 
   /** One mistake of each kind; 'check families:attention-decode --mutants 3' plants more. */
-  @Test
-  void noMutantIsMissed() {
-    String name = "attention-prefill";
+  @ParameterizedTest
+  @ValueSource(strings = {"attention-prefill", "attention-last"})
+  void noMutantIsMissed(String name) {
     CheckOptions options = CheckOptions.of(SEED);
     List<MutationTesting.Result> missed = new ArrayList<>();
     int tested = 0;

@@ -341,7 +341,9 @@ public final class GridInterpreter {
     new Scheduler(context, options, grid.loads, grid.turns, kernel.body())
         .run(
             Math.toIntExact(grid.blocks.count() / size),
-            Math.max(1, options.residentBlocks() / size),
+            isCooperative()
+                ? Math.toIntExact(grid.blocks.count() / size)
+                : Math.max(1, options.residentBlocks() / size),
             (number, place) ->
                 start(
                     arguments,
@@ -351,6 +353,11 @@ public final class GridInterpreter {
                     number,
                     place,
                     size));
+  }
+
+  /** Whether all blocks run at once or none. */
+  private boolean isCooperative() {
+    return kernel.attrs().getLong("cooperative", 0) == 1;
   }
 
   private void bind(Grid grid, Buffer b, NdArray array) {

@@ -66,6 +66,64 @@ public record AttentionReference(double[] values, double[] deviations) {
     return new AttentionReference(values, deviations);
   }
 
+  /**
+   * The output projection of what was attended, with what is added to it: {@code X + O · Wᵀ}, a row
+   * for each token of an entry, of its heads beside each other. Kernels round O to its type.
+   *
+   * @param w elements of W, row-major, as many rows as there are features
+   * @param x what is added, row-major
+   * @return values and how far a kernel's may be off
+   */
+  public AttentionReference projected(Attention attention, double[] w, double[] x) {
+    int inner = attention.queryHeads() * attention.headSize();
+    int features = w.length / inner;
+    int rows = attention.batch() * attention.tokens();
+    double unit = ErrorBound.of(attention.type()).unit();
+    double ofSum = attention.precision().accuracy().deviation(inner);
+    double[] projected = new double[rows * features];
+    double[] off = new double[projected.length];
+    IntStream.range(0, rows)
+        .forEach(
+            row -> {
+              double[] o = new double[inner];
+              double[] variances = new double[inner];
+              for (int k = 0; k < inner; k++) {
+                int at = place(attention, row, k);
+                double rounded = unit * values[at];
+                o[k] = values[at];
+                variances[k] = deviations[at] * deviations[at] + rounded * rounded / 3;
+              }
+              IntStream.range(0, features)
+                  .parallel()
+                  .forEach(
+                      n -> {
+                        double sum = 0;
+                        double squares = 0;
+                        double variance = 0;
+                        for (int k = 0; k < inner; k++) {
+                          double weight = w[n * inner + k];
+                          double product = o[k] * weight;
+                          sum += product;
+                          squares += product * product;
+                          variance += weight * weight * variances[k];
+                        }
+                        double summed = ofSum * SumAccuracy.scale(sum, squares);
+                        projected[row * features + n] = x[row * features + n] + sum;
+                        off[row * features + n] = Math.sqrt(variance + summed * summed);
+                      });
+            });
+    return new AttentionReference(projected, off);
+  }
+
+  /** Where column {@code k} of a token's heads beside each other is in O. */
+  private static int place(Attention attention, int row, int k) {
+    int tokens = attention.tokens();
+    int head = k / attention.headSize();
+    int slab = row / tokens * attention.kvHeads() + head / attention.group();
+    int inSlab = head % attention.group() * tokens + row % tokens;
+    return (slab * attention.rows() + inSlab) * attention.headSize() + k % attention.headSize();
+  }
+
   /** One row at a time. */
   private static final class Row {
     private final AttentionCache cache;

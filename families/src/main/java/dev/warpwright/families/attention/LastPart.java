@@ -40,7 +40,7 @@ final class LastPart {
   static final String COUNTERS = "counters";
 
   /** So many registers may hold what a thread reads of several parts. */
-  private static final int REGISTERS = 64;
+  private static final int REGISTERS = 96;
 
   /** Elements of 16 bytes. */
   private static final int VECTOR = 4;
@@ -59,29 +59,36 @@ final class LastPart {
           if tid == 0 {
             counters[$HEAD, $ROWS] = 0u32
           }
-          for q in $TURNS {
-            let e: i32 = (q * $THREADS + tid) * $W
-            let i: i32 = e / $D
-            let j: i32 = e % $D
-            let h: i32 = $HEAD
-            let r: i32 = ($ROWS) * $TM + i
-            if e < $USED && r < $R {
-              alloc top: f32[1] local
-              alloc total: f32[1] local
-              alloc sum: f32[$W] local
-              alloc result: $T[$W] local align $ALIGN
-              top[0] = $LEAST
-              total[0] = 0.0f32
-              unroll v in $W {
-                sum[v] = 0.0f32
-              }
-              $COMBINED
-              unroll v in $W {
-                result[v] = $T(select(total[0] == 0.0f32, 0.0f32, sum[v] / total[0]))
-              }
-              O[h, r, $COLUMNS] = result[$ALL]
-            }
+          $COMBINE
+        }
+      }
+      """;
+
+  /** What the threads of a block do, each with some columns of a row at a time. */
+  private static final String COMBINE =
+      """
+      for q in $TURNS {
+        let e: i32 = (q * $THREADS + tid) * $W
+        let i: i32 = e / $D
+        let j: i32 = e % $D
+        let h: i32 = $HEAD
+        let r: i32 = ($ROWS) * $TM + i
+        if e < $USED && r < $R {
+          alloc top: f32[1] local
+          alloc total: f32[1] local
+          alloc sum: f32[$W] local
+          alloc result: $T[$W] local align $ALIGN
+          top[0] = $LEAST
+          total[0] = 0.0f32
+          unroll v in $W {
+            sum[v] = 0.0f32
           }
+          $COMBINED
+          unroll v in $W {
+            result[v] = $T(select(total[0] == 0.0f32, 0.0f32, sum[v] / total[0]))
+          }
+          let to: i32 = $TO
+          $RESULT = result[$ALL]
         }
       }
       """;
@@ -146,27 +153,9 @@ final class LastPart {
    * @param holes what the tile program was made of: its axes, and the head and tile of rows there
    */
   static Kernel of(Kernel part, TextHoles holes, Attention attention, AttentionConfig config) {
-    int used = Math.min(config.tileRows(), attention.rows()) * attention.headSize();
-    int threads = part.threadsPerBlock();
-    // As long as no thread is left without an element, one has as many as are read at once.
-    int lanes = VECTOR;
-    while (lanes > 1 && used < threads * lanes) {
-      lanes /= 2;
-    }
-    int chunk = REGISTERS / (lanes + 2);
-    boolean few = config.splits() <= chunk;
     holes.put("PARTS", AttentionTiles.PARTS);
-    holes.put("COMBINED", few ? AT_ONCE : IN_TURNS);
-    holes.put("THREADS", threads);
-    holes.put("USED", used);
-    holes.put("TURNS", Math.ceilDiv(used, threads * lanes));
-    holes.put("CHUNK", chunk);
-    holes.put("W", lanes);
-    holes.put("OF_ALL", lanes * (few ? config.splits() : chunk));
-    holes.put("ALIGN", lanes * attention.type().bytes());
-    holes.put("COLUMNS", lanes == 1 ? "j" : "ramp(j, 1, $W)");
-    holes.put("OF_PART", lanes == 1 ? "p" : "ramp(p * $W, 1, $W)");
-    holes.put("ALL", lanes == 1 ? "0" : "ramp(0, 1, $W)");
+    holes.put(
+        "COMBINE", combining(holes, attention, config, part.threadsPerBlock(), "O[h, r", "j"));
     holes.put("TILES", Math.ceilDiv(attention.rows(), config.tileRows()));
     Kernel combined = new IrParser(Intrinsics::find).kernel("combined", holes.filled(TEXT));
     Map<Var, Expr> vars = new HashMap<>();
@@ -190,5 +179,42 @@ final class LastPart {
         part.bindings(),
         Stmts.seq(part.body(), new Substitution(vars, same).stmt(combined.body())),
         part.attrs().with("zero", COUNTERS));
+  }
+
+  /**
+   * What combines all parts of a head, by a block of so many threads.
+   *
+   * @param row where a row of the result is, but for the end of its indices
+   * @param to where columns of the head from {@code j} on are in it
+   */
+  static String combining(
+      TextHoles holes,
+      Attention attention,
+      AttentionConfig config,
+      int threads,
+      String row,
+      String to) {
+    int used = Math.min(config.tileRows(), attention.rows()) * attention.headSize();
+    // One turn, if vectors are wide enough for it: each turn waits for memory anew.
+    int lanes = 1;
+    while (lanes < VECTOR && used > threads * lanes) {
+      lanes *= 2;
+    }
+    int chunk = REGISTERS / (lanes + 2);
+    boolean few = config.splits() <= chunk;
+    holes.put("COMBINED", few ? AT_ONCE : IN_TURNS);
+    holes.put("THREADS", threads);
+    holes.put("USED", used);
+    holes.put("TURNS", Math.ceilDiv(used, threads * lanes));
+    holes.put("CHUNK", chunk);
+    holes.put("W", lanes);
+    holes.put("OF_ALL", lanes * (few ? config.splits() : chunk));
+    holes.put("ALIGN", lanes * attention.type().bytes());
+    holes.put("COLUMNS", lanes == 1 ? "j" : "ramp(j, 1, $W)");
+    holes.put("TO", to);
+    holes.put("RESULT", row + (lanes == 1 ? ", to]" : ", ramp(to, 1, " + lanes + ")]"));
+    holes.put("OF_PART", lanes == 1 ? "p" : "ramp(p * $W, 1, $W)");
+    holes.put("ALL", lanes == 1 ? "0" : "ramp(0, 1, $W)");
+    return COMBINE;
   }
 }

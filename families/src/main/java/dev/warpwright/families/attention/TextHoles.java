@@ -25,15 +25,25 @@ final class TextHoles {
 
   /** The text without holes. */
   String filled(String text) {
-    String result = text;
-    String before;
-    do {
-      before = result;
-      for (Map.Entry<String, String> value : values.entrySet()) {
-        result = result.replace("$" + value.getKey(), value.getValue());
+    StringBuilder result = new StringBuilder();
+    int done = 0;
+    for (int hole = text.indexOf('$'); hole >= 0; hole = text.indexOf('$', done)) {
+      result.append(text, done, hole);
+      String name = nameAt(text, hole + 1);
+      result.append(filled(get(name)));
+      done = hole + 1 + name.length();
+    }
+    return result.append(text, done, text.length()).toString();
+  }
+
+  /** The longest name that stands there. */
+  private String nameAt(String text, int begin) {
+    for (String name : values.keySet()) {
+      if (text.startsWith(name, begin)) {
+        return name;
       }
-    } while (!result.equals(before));
-    return result;
+    }
+    throw new IllegalArgumentException("no hole: " + text.substring(begin));
   }
 
   PrimFunc parse(String name, String text) {

@@ -215,9 +215,23 @@ final class WarpgroupTiles {
     return LastPart.of(part, holes, attention, config);
   }
 
+  /** The program of a part of entries that have all keys, which may be all of them. */
+  static PrimFunc parts(String name, Attention attention, AttentionConfig config) {
+    return partHoles(attention, config).parse(name, PROGRAM);
+  }
+
+  /** Of the same. */
+  static TextHoles partHoles(Attention attention, AttentionConfig config) {
+    return holes(attention, config.combined(AttentionConfig.Combine.LAST), true, true);
+  }
+
   private static TextHoles holes(Attention attention, AttentionConfig config, boolean full) {
+    return holes(attention, config, full, config.splits() > 1);
+  }
+
+  private static TextHoles holes(
+      Attention attention, AttentionConfig config, boolean full, boolean parts) {
     int rows = config.tileRows();
-    boolean parts = config.splits() > 1;
     TextHoles holes = AttentionTiles.shape(attention, rows, config.tileKeys(), "first");
     int tiles = Math.ceilDiv(attention.rows(), rows);
     int tokens = attention.tokens();

@@ -77,13 +77,15 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
 
   /**
    * Grid, block and shared memory of a launch with these scalars. A kernel that waits itself for
-   * the launches before it may begin before they have ended.
+   * the launches before it may begin before they have ended; of one whose blocks wait for each
+   * other the driver refuses more of them than the GPU holds.
    */
   static LaunchConfig config(Kernel kernel, Map<Var, Long> scalars) {
     return LaunchConfig.of(
             dim(kernel, ThreadAxis.BLOCK_X, scalars), dim(kernel, ThreadAxis.THREAD_X, scalars))
         .withDynamicShared(KernelResources.of(kernel).dynamicSharedBytes())
-        .withProgrammatic(LaunchOrder.overlaps(kernel));
+        .withProgrammatic(LaunchOrder.overlaps(kernel))
+        .withCooperative(kernel.attrs().getLong("cooperative", 0) == 1);
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.expr.Index3;
 import dev.warpwright.sim.finding.Source;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -100,6 +101,18 @@ public final class ResourceLimits {
   }
 
   private void grid(Index3 blocks) {
+    int sms = DeviceCatalogue.sms(target);
+    long atOnce = sms * kernel.attrs().getLong("minBlocks", 1);
+    if (kernel.attrs().getLong("cooperative", 0) == 1 && blocks.count() > atOnce) {
+      add(
+          null,
+          String.format(
+              Locale.ROOT,
+              "%d blocks wait for each other, and %d SMs run %d at once",
+              blocks.count(),
+              sms,
+              atOnce));
+    }
     long cluster = kernel.attrs().getLong("cluster", 1);
     if (cluster > 1 && !target.supports(90, false)) {
       add(null, "there are no clusters");

@@ -28,6 +28,7 @@ public enum Attribute {
   COMMENT("comment", Type.TEXT, "what stands above", Place.FUNCTION),
   CONSTANTS("constants", Type.TEXT, "parameters that no launch before writes", Place.FUNCTION),
   CONSUMERS("consumers", Type.INTEGER, "warpgroups that multiply", Place.FUNCTION),
+  COOPERATIVE("cooperative", Type.INTEGER, "1: all blocks run at once", Place.FUNCTION),
   COPY("copy", Type.TEXT, "elements: \"shifted\" in vectors", Place.FUNCTION),
   DETERMINISTIC("deterministic", Type.INTEGER, "0: runs may differ in bits", Place.FUNCTION),
   DIVISION("division", Type.TEXT, "how tiles are divided", Place.FUNCTION, Place.LOOP),
