@@ -4,6 +4,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.families.ffn.PersistentFusedGemms;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.plain.PlainGemm;
@@ -32,6 +33,9 @@ import java.util.function.Function;
  */
 final class ProgramSamples {
   private static final BlockOrder ROW = new BlockOrder.Row();
+
+  /** Rows of an output projection's weight. */
+  private static final int PROJECTED = 104;
 
   private ProgramSamples() {}
 
@@ -97,6 +101,10 @@ final class ProgramSamples {
         "attention-last",
         Attention.of(2, 4, 2, 64, 1, 83, DType.BF16),
         new AttentionConfig(16, 16, 3, 64, 2).combined(Combine.LAST));
+    projected(
+        "attention-projected",
+        Attention.of(2, 8, 2, 64, 1, 128, DType.BF16),
+        AttentionConfig.wgmma(64, 64, 2).withSplits(2));
     attention(
         "attention-paged",
         Attention.of(2, 3, 1, 40, 3, 61, DType.F16).withCausal(true).withPage(16),
@@ -105,6 +113,28 @@ final class ProgramSamples {
         "attention-prefill",
         Attention.of(1, 2, 1, 48, 45, 50, DType.BF16).withCausal(true),
         new AttentionConfig(32, 16, 1, 64, 1));
+  }
+
+  private static void projected(String name, Attention attention, AttentionConfig config) {
+    FamilySamples.subjects(
+        name,
+        attention,
+        List.of(attention),
+        a -> {
+          CheckSubject.OfAttention whole =
+              new CheckSubject.OfAttention(
+                  ProjectedAttention.of(a, config, GpuTarget.SM_90A, PROJECTED));
+          Program program = whole.program();
+          return new CheckSubject.OfAttention(
+              a,
+              whole.target(),
+              PROJECTED,
+              new Program(
+                  FamilySamples.identifier(name),
+                  program.params(),
+                  program.workspace(),
+                  program.steps()));
+        });
   }
 
   private static void attention(String name, Attention attention, AttentionConfig config) {

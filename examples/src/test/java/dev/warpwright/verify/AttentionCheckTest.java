@@ -26,7 +26,7 @@ class AttentionCheckTest {
 
   /** One mistake of each kind; 'check families:attention-decode --mutants 3' plants more. */
   @ParameterizedTest
-  @ValueSource(strings = {"attention-prefill", "attention-last"})
+  @ValueSource(strings = {"attention-prefill", "attention-last", "attention-projected"})
   void noMutantIsMissed(String name) {
     CheckOptions options = CheckOptions.of(SEED);
     List<MutationTesting.Result> missed = new ArrayList<>();
@@ -71,7 +71,9 @@ class AttentionCheckTest {
             .toList();
     CheckSubject subject =
         new CheckSubject.OfAttention(
-            sample.kernels(),
+            sample.attention(),
+            sample.target(),
+            0,
             new Program(program.name(), program.params(), program.workspace(), steps));
     CheckReport report = Checks.check(subject, CheckOptions.of(SEED).withSchedules(1)).getFirst();
     assertThat(report.findings()).extracting(Finding::kind).containsOnly(Finding.Kind.RESULT);

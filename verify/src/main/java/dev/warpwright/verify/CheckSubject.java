@@ -2,6 +2,7 @@ package dev.warpwright.verify;
 
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
@@ -12,6 +13,8 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.parallel.program.ParallelProgram;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.AttentionCache;
 import java.util.List;
 import java.util.Map;
@@ -67,15 +70,33 @@ public sealed interface CheckSubject {
     }
   }
 
-  /** The launches of an attention, on ragged entries that differ from seed to seed. */
-  record OfAttention(AttentionKernels kernels, Program program) implements CheckSubject {
+  /**
+   * The launches of an attention, on ragged entries that differ from seed to seed.
+   *
+   * @param features of an output projection; 0 without one
+   */
+  record OfAttention(Attention attention, GpuTarget target, int features, Program program)
+      implements CheckSubject {
     /** As its kernels are launched. */
     public OfAttention(AttentionKernels kernels) {
       this(kernels, kernels.program());
     }
 
+    /** Launches of its kernels, or of some that are to be as right. */
+    public OfAttention(AttentionKernels kernels, Program program) {
+      this(kernels.attention(), kernels.target(), 0, program);
+    }
+
+    /** With an output projection. */
+    public OfAttention(ProjectedAttention kernel) {
+      this(kernel.attention(), kernel.target(), kernel.features(), kernel.program());
+    }
+
+    /** Ragged entries, full ones if their lengths are not given. */
     AttentionCache cache(long seed) {
-      return AttentionCache.random(kernels.attention(), seed);
+      return program.params().stream().anyMatch(p -> p.param().name().equals("lengths"))
+          ? AttentionCache.random(attention, seed)
+          : AttentionCache.full(attention, seed);
     }
 
     /** Random inputs, and a poisoned output. */

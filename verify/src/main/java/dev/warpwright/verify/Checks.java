@@ -173,7 +173,7 @@ public final class Checks {
             subject.program(),
             launch -> subject.data(options.seed() + NEXT_LAUNCH * launch),
             References.of(subject));
-    GpuTarget target = subject.kernels().target();
+    GpuTarget target = subject.target();
     return report(
         subject.program(),
         check,

@@ -50,14 +50,21 @@ final class References {
 
   /** The plain definition in f64. */
   static ProgramCheck.Reference of(CheckSubject.OfAttention subject) {
-    Attention attention = subject.kernels().attention();
+    Attention attention = subject.attention();
     return new ProgramCheck.Reference(
         "its definition",
         arguments -> {
           int[] table = attention.isPaged() ? integers(arguments.get("table")) : new int[0];
-          AttentionCache cache =
-              new AttentionCache(attention, integers(arguments.get("lengths")), table);
-          AttentionReference right = AttentionData.reference(cache, arguments);
+          int[] lengths =
+              arguments.params().stream().anyMatch(p -> p.name().equals("lengths"))
+                  ? integers(arguments.get("lengths"))
+                  : AttentionCache.full(attention, 0).lengths();
+          AttentionCache cache = new AttentionCache(attention, lengths, table);
+          AttentionReference attended = AttentionData.reference(cache, arguments);
+          AttentionReference right =
+              subject.features() == 0
+                  ? attended
+                  : AttentionData.projected(attended, cache, arguments);
           return List.of(
               new OutputCheck.Expected(
                   right.values(),

@@ -63,6 +63,18 @@ public record AttentionCache(Attention attention, int[] lengths, int[] table) {
   }
 
   /**
+   * {@return entries that all have all keys}
+   *
+   * @param attention whose entries they are
+   * @param seed of pages
+   */
+  public static AttentionCache full(Attention attention, long seed) {
+    int[] lengths = new int[attention.batch()];
+    Arrays.fill(lengths, attention.keys());
+    return of(attention, lengths, seed);
+  }
+
+  /**
    * {@return ragged entries: the first one is full, the others have any length that holds the
    * tokens}
    *

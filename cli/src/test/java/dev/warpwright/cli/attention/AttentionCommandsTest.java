@@ -43,6 +43,31 @@ class AttentionCommandsTest {
     assertThat(out).contains("\"chosen\"", "\"others\"");
   }
 
+  /** Parts that the last block combines, and an output projection in the same launch. */
+  @Test
+  void blocksThatCombineAndProject() {
+    assertThat(execute("plan" + SMALL + " splits=3 keys=16 combine=last --target sm_80"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out)
+        .contains("in 3 parts, combined by the last one that is done, by 16")
+        .doesNotContain("_combine");
+    assertThat(execute("check" + SMALL + " splits=3 keys=16 combine=last --schedules 1"))
+        .as(out + err)
+        .isEqualTo(ExitCode.OK);
+    String projecting =
+        " attention B=2 HQ=4 HKV=2 D=64 S=128 by=wgmma rows=64 keys=64 stages=2 splits=2 project=72";
+    assertThat(execute("plan" + projecting)).as(err).isEqualTo(ExitCode.OK);
+    assertThat(out).contains("project=72", "8 blocks at once", "16 rows of W a block");
+    assertThat(execute("run" + projecting + " --target sim --seed 3"))
+        .as(out + err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("attention", ", verified (seed 3)");
+    assertThat(execute("check" + projecting + " --schedules 1"))
+        .as(out + err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("compared with its definition", "no findings");
+  }
+
   @ParameterizedTest
   @CsvSource({"cpu", "sim"})
   void isRunAndVerified(String target) {
@@ -84,6 +109,11 @@ class AttentionCommandsTest {
         "run attention HQ=2 D=64 S=9 --target sm_80|attention runs on cpu and sim",
         "tune attention HQ=2 D=64 S=9 stages=2;3|stages=2;3: whole numbers, as stages=2,3",
         "tune attention HQ=2 D=64 S=9 splits=|has no value",
+        "tune attention HQ=2 D=64 S=9 combine=all|combine=all: it is launch, cluster or last",
+        "plan attention HQ=2 D=64 S=9 combine=last|combine=last: give splits=2 or more",
+        "plan attention HQ=2 D=64 S=9 project=64|project=64: say how, as by=wgmma",
+        "plan attention HQ=2 D=64 S=9 splits=2 project=64|project=64: give by=wgmma rows=64",
+        "explain attention HQ=2 D=64 S=9 by=wgmma rows=64 project=64|not for explain",
         "tune attention HQ=2 D=64 S=9 warps=2|there is no 'warps'; known are B, HQ, HKV",
         "run attention HQ=64 D=128 T=9999 S=9999|is too much to verify",
         "plan attention HQ=1048576 D=256 T=1048576 S=1048576 B=1048576|more elements than 2^31 - 1"

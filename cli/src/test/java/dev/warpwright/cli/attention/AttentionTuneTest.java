@@ -24,7 +24,7 @@ class AttentionTuneTest {
   private static final List<String> TASK =
       List.of("B=2", "HQ=4", "HKV=2", "D=16", "S=37", "dtype=f16");
   private static final List<String> SPACE =
-      List.of("rows=16", "keys=16", "splits=1,2", "threads=32", "stages=2");
+      List.of("rows=16", "keys=16", "splits=1,2", "threads=32", "stages=2", "combine=launch");
   private static final AttentionConfig WHOLE = new AttentionConfig(16, 16, 1, 32, 2);
   private static final AttentionConfig PARTS = new AttentionConfig(16, 16, 2, 32, 2);
   private static final Environment HERE = new Environment("sm_80", FakeGpu.NAME, "1", "2", "3");
@@ -82,7 +82,10 @@ class AttentionTuneTest {
     assertThat(records().getLast().outcome()).isInstanceOf(Outcome.Measured.class);
 
     // The fastest known one is what perf measures; a search measures only that again.
-    assertThat(AttentionPerf.perf(search(false), 5, false, database, HERE, said::add).text())
+    assertThat(
+            AttentionPerf.perf(
+                    search(false), 5, false, database, HERE, said::add, AttentionPerf.Ways.ALONE)
+                .text())
         .contains("splits=2");
     said.clear();
     AttentionPerf.tune(search(true), 5, database, HERE, said::add);

@@ -293,6 +293,20 @@ public record ProjectedAttention(
         attention, config, target, features, projected(first, attention, config, target, features));
   }
 
+  /** Blocks of the launch. */
+  public int blocks() {
+    return attention.heads() * config.splits();
+  }
+
+  /** Rows of W that a block multiplies, in whole tiles of an instruction. */
+  public int share() {
+    return share(blocks(), features);
+  }
+
+  private static int share(int blocks, int features) {
+    return Math.ceilDiv(Math.ceilDiv(features, blocks), TILE) * TILE;
+  }
+
   private static void require(boolean holds, String what, Object... values) {
     if (!holds) {
       throw new UserError(String.format(Locale.ROOT, what, values));
@@ -304,7 +318,7 @@ public record ProjectedAttention(
     int rows = attention.batch() * attention.tokens();
     int inner = attention.queryHeads() * attention.headSize();
     int blocks = attention.heads() * config.splits();
-    int share = Math.ceilDiv(Math.ceilDiv(features, blocks), TILE) * TILE;
+    int share = share(blocks, features);
     int padded = Math.ceilDiv(rows, 8) * 8;
     int chunks = Math.ceilDiv(inner, CHUNK);
     int bytes = attention.type().bytes();
@@ -415,8 +429,14 @@ public record ProjectedAttention(
       if (WORKSPACE.contains(own.name())) {
         workspace.add(own);
       } else {
-        boolean result = own.name().equals("Y");
-        params.add(new ProgramParam(result ? Program.Role.OUTPUT : Program.Role.INPUT, own));
+        params.add(
+            new ProgramParam(
+                switch (own.name()) {
+                  case "Y" -> Program.Role.OUTPUT;
+                  case "W" -> Program.Role.CONSTANT;
+                  default -> Program.Role.INPUT;
+                },
+                own));
       }
       arguments.add(new Program.BufferArgument(own));
     }

@@ -3,7 +3,7 @@ package dev.warpwright.measure.attention;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.attention.AttentionConfig;
-import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.measure.PeakRate;
 import dev.warpwright.measure.timing.InterleavedTimer;
@@ -62,11 +62,16 @@ public final class AttentionBench {
    * @param sourceHash of its kernels; empty if they were not printed
    */
   public record Outcome(
-      AttentionConfig config,
+      AttentionWay way,
       @Nullable String failure,
       double relError,
       KernelReport.@Nullable Times times,
       String sourceHash) {
+    /** The attention's. */
+    public AttentionConfig config() {
+      return way.config();
+    }
+
     /** Microseconds of all launches in a graph; infinite if it has no time. */
     public double micros() {
       return times == null ? Double.POSITIVE_INFINITY : times.graphUs();
@@ -74,9 +79,9 @@ public final class AttentionBench {
   }
 
   /** One that is loaded and right. */
-  private record Ready(AttentionConfig config, LoadedAttention loaded, String sourceHash) {
+  private record Ready(AttentionWay way, LoadedAttention loaded, String sourceHash) {
     Outcome outcome(@Nullable String failure, KernelReport.@Nullable Times times, double error) {
-      return new Outcome(config, failure, error, times, sourceHash);
+      return new Outcome(way, failure, error, times, sourceHash);
     }
   }
 
@@ -99,18 +104,18 @@ public final class AttentionBench {
   /**
    * Runs.
    *
-   * @param configs each of the attention's space
+   * @param ways each of the attention's space, all with one result
    * @param seed of the random data
    * @param rounds of timing in turn, at least 5
    * @param progress is told what is going on
    * @param told of each outcome when it is known; of those timed in turn a second time
-   * @return in the order of the configurations
+   * @return in the order of the ways
    * @throws UserError if the attention is too large to be verified
    * @throws DeviceError if the device is lost
    */
   public static List<Outcome> run(
       Attention attention,
-      List<AttentionConfig> configs,
+      List<AttentionWay> ways,
       Gpu gpu,
       long seed,
       int rounds,
@@ -118,13 +123,13 @@ public final class AttentionBench {
       Consumer<Outcome> told) {
     requireSmall(attention);
     CudaContext context = gpu.context();
-    try (CompileAhead ahead = new CompileAhead(attention, configs, (GpuTarget) gpu.target());
+    try (CompileAhead ahead = new CompileAhead(attention, ways, (GpuTarget) gpu.target());
         CudaStream stream = context.newStream();
         AttentionMemory memory =
             new AttentionMemory(
                 attention,
-                AttentionKernels.ofFull(attention, configs.getFirst(), (GpuTarget) gpu.target())
-                    .program(),
+                ways.getFirst(),
+                ways.getFirst().make(attention, (GpuTarget) gpu.target()).program(),
                 seed,
                 context,
                 stream)) {
@@ -136,7 +141,7 @@ public final class AttentionBench {
               gpu.name(),
               seed,
               memory.count()));
-      return new AttentionBench(attention, gpu, rounds, told, stream, memory).run(configs, ahead);
+      return new AttentionBench(attention, gpu, rounds, told, stream, memory).run(ways, ahead);
     }
   }
 
@@ -152,16 +157,16 @@ public final class AttentionBench {
     }
   }
 
-  private List<Outcome> run(List<AttentionConfig> configs, CompileAhead ahead) {
-    Map<AttentionConfig, Outcome> outcomes = new LinkedHashMap<>();
+  private List<Outcome> run(List<AttentionWay> ways, CompileAhead ahead) {
+    Map<AttentionWay, Outcome> outcomes = new LinkedHashMap<>();
     List<Ready> fastest = new ArrayList<>();
     try {
-      for (AttentionConfig config : configs) {
-        first(config, ahead.get(config), outcomes, fastest);
+      for (AttentionWay way : ways) {
+        first(way, ahead.get(way), outcomes, fastest);
       }
       if (!fastest.isEmpty()) {
         for (Outcome outcome : timed(fastest, rounds)) {
-          outcomes.put(outcome.config(), outcome);
+          outcomes.put(outcome.way(), outcome);
           told.accept(outcome);
         }
       }
@@ -173,20 +178,20 @@ public final class AttentionBench {
 
   /** Verifies and times one; it stays loaded where it is among the fastest. */
   private void first(
-      AttentionConfig config,
+      AttentionWay way,
       Future<CompiledAttention> compiled,
-      Map<AttentionConfig, Outcome> outcomes,
+      Map<AttentionWay, Outcome> outcomes,
       List<Ready> fastest) {
     Ready ready;
     try {
-      ready = load(config, compiled);
+      ready = load(way, compiled);
     } catch (UserError | DeviceError | LoweringException e) {
       if (gpu.context().isLost()) {
         throw e;
       }
-      Outcome failed = new Outcome(config, String.valueOf(e.getMessage()), Double.NaN, null, "");
+      Outcome failed = new Outcome(way, String.valueOf(e.getMessage()), Double.NaN, null, "");
       told.accept(failed);
-      outcomes.put(config, failed);
+      outcomes.put(way, failed);
       return;
     }
     fastest.add(ready);
@@ -198,10 +203,10 @@ public final class AttentionBench {
       outcome = ready.outcome(error.why(), null, error.relative());
     }
     told.accept(outcome);
-    outcomes.put(config, outcome);
+    outcomes.put(way, outcome);
     fastest.sort(
         Comparator.comparingDouble(
-            each -> Objects.requireNonNull(outcomes.get(each.config())).micros()));
+            each -> Objects.requireNonNull(outcomes.get(each.way())).micros()));
     if (outcome.times() == null || fastest.size() > FINALISTS) {
       Ready slowest = outcome.times() == null ? ready : fastest.getLast();
       fastest.remove(slowest);
@@ -210,7 +215,7 @@ public final class AttentionBench {
   }
 
   /** Loads, and runs once. */
-  private Ready load(AttentionConfig config, Future<CompiledAttention> compiled) {
+  private Ready load(AttentionWay way, Future<CompiledAttention> compiled) {
     CompiledAttention machineCode = CompileAhead.result(compiled);
     LoadedAttention loaded = new LoadedAttention(machineCode, memory, gpu.context(), stream);
     try {
@@ -220,7 +225,7 @@ public final class AttentionBench {
       loaded.close();
       throw e;
     }
-    return new Ready(config, loaded, machineCode.sourceHash());
+    return new Ready(way, loaded, machineCode.sourceHash());
   }
 
   /** Times in turn, and verifies what the last launch has left. */
@@ -228,7 +233,7 @@ public final class AttentionBench {
     int last = memory.count() - 1;
     ready.forEach(each -> each.loaded().poison(last));
     List<TimedWork> work =
-        ready.stream().map(r -> new TimedWork(r.config().text(), r.loaded()::enqueue)).toList();
+        ready.stream().map(r -> new TimedWork(r.way().text(), r.loaded()::enqueue)).toList();
     List<KernelReport.Times> times =
         new InterleavedTimer(gpu.context(), stream, memory.count(), rounds, SINGLES).measure(work);
     List<Outcome> outcomes = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.warpwright.measure.attention;
 
+import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
@@ -35,6 +36,8 @@ final class AttentionMemory implements AutoCloseable {
 
   private final Attention attention;
   private final CudaStream stream;
+  private final String result;
+  private final int columns;
   private final Arguments arguments;
   private final AttentionReference expected;
   private final List<Map<String, CudaBuffer>> sets = new ArrayList<>();
@@ -54,14 +57,22 @@ final class AttentionMemory implements AutoCloseable {
 
   /** Makes the data, their reference, and copies them. */
   AttentionMemory(
-      Attention attention, Program like, long seed, CudaContext context, CudaStream stream) {
+      Attention attention,
+      AttentionWay way,
+      Program like,
+      long seed,
+      CudaContext context,
+      CudaStream stream) {
     this.attention = attention;
+    this.result = way.result();
     this.stream = stream;
     int[] lengths = new int[attention.batch()];
     Arrays.fill(lengths, attention.keys());
     AttentionCache cache = AttentionCache.of(attention, lengths, seed);
     arguments = AttentionData.of(cache, ProgramInterpreter.params(like), seed);
-    expected = AttentionData.reference(cache, arguments);
+    AttentionReference attended = AttentionData.reference(cache, arguments);
+    expected = way.features() == 0 ? attended : AttentionData.projected(attended, cache, arguments);
+    columns = Math.max(way.features(), attention.headSize());
     long bytes = (long) Math.ceil(attention.bytes());
     int count =
         (int) Math.clamp(Math.ceilDiv(3 * context.device().l2Bytes(), bytes), MIN_SETS, MAX_SETS);
@@ -70,7 +81,7 @@ final class AttentionMemory implements AutoCloseable {
         Map<String, CudaBuffer> memory = new HashMap<>();
         sets.add(memory);
         for (Program.ProgramParam param : like.params()) {
-          if (param.role() == Program.Role.INPUT && param.param() instanceof Buffer buffer) {
+          if (param.role() != Program.Role.OUTPUT && param.param() instanceof Buffer buffer) {
             NdArray array = arguments.get(buffer.name());
             CudaBuffer device = context.allocate(Math.max(16, array.segment().byteSize()));
             memory.put(buffer.name(), device);
@@ -94,15 +105,17 @@ final class AttentionMemory implements AutoCloseable {
     return Objects.requireNonNull(sets.get(set).get(name), name);
   }
 
-  /** Bytes of O. */
+  /** Bytes of the result. */
   long resultBytes() {
-    return arguments.get("O").segment().byteSize();
+    return arguments.get(result).segment().byteSize();
   }
 
-  /** Compares what a kernel has left in its O; the same bits again are as far off as before. */
-  Error error(CudaBuffer result) {
-    NdArray array = arguments.get("O");
-    result.copyTo(array.segment(), stream);
+  /**
+   * Compares what a kernel has left in its result; the same bits again are as far off as before.
+   */
+  Error error(CudaBuffer left) {
+    NdArray array = arguments.get(result);
+    left.copyTo(array.segment(), stream);
     stream.synchronize();
     if (compared == null || !Arrays.equals(compared, array.bytes())) {
       compared = array.bytes().clone();
@@ -124,7 +137,7 @@ final class AttentionMemory implements AutoCloseable {
             false);
     double relative = Verification.compare(got, expected.values()).relError();
     boolean verified = deviations.honest() && relative <= attention.tolerance();
-    String off = deviations.honest() ? "" : ", " + deviations.text(attention.headSize());
+    String off = deviations.honest() ? "" : ", " + deviations.text(columns);
     return new Error(
         relative,
         verified,

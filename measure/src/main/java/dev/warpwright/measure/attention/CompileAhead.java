@@ -1,6 +1,6 @@
 package dev.warpwright.measure.attention;
 
-import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.HashMap;
@@ -14,27 +14,27 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Compiles configurations by as many threads as there are cores, in their order, while others are
- * measured: compiling one takes longer than timing it.
+ * Compiles ways by as many threads as there are cores, in their order, while others are measured:
+ * compiling one takes longer than timing it.
  */
 final class CompileAhead implements AutoCloseable {
   /** Of one kernel; the longest took two. */
   private static final long MOST_SECONDS = 20;
 
-  private final Map<AttentionConfig, Future<CompiledAttention>> results = new HashMap<>();
+  private final Map<AttentionWay, Future<CompiledAttention>> results = new HashMap<>();
   private final ExecutorService threads;
 
-  CompileAhead(Attention attention, List<AttentionConfig> configs, GpuTarget target) {
+  CompileAhead(Attention attention, List<AttentionWay> ways, GpuTarget target) {
     int cores = Runtime.getRuntime().availableProcessors();
-    threads = Executors.newFixedThreadPool(Math.clamp(configs.size(), 1, cores));
-    for (AttentionConfig config : configs) {
-      results.put(config, threads.submit(() -> CompiledAttention.of(attention, config, target)));
+    threads = Executors.newFixedThreadPool(Math.clamp(ways.size(), 1, cores));
+    for (AttentionWay way : ways) {
+      results.put(way, threads.submit(() -> CompiledAttention.of(attention, way, target)));
     }
   }
 
-  /** What will be there of one of the configurations. */
-  Future<CompiledAttention> get(AttentionConfig config) {
-    return Objects.requireNonNull(results.get(config), config::text);
+  /** What will be there of one of the ways. */
+  Future<CompiledAttention> get(AttentionWay way) {
+    return Objects.requireNonNull(results.get(way), way::text);
   }
 
   /** Waits, and throws what compiling threw. */

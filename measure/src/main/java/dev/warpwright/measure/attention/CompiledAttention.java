@@ -5,8 +5,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.attention.AttentionConfig;
-import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
@@ -14,12 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The kernels of a configuration as machine code.
+ * The kernels of a way as machine code.
  *
  * @param cubins of the kernels, in their order
  * @param sourceHash of all that was printed
  */
-record CompiledAttention(AttentionKernels kernels, List<Cubin> cubins, String sourceHash) {
+record CompiledAttention(AttentionWay.Made made, List<Cubin> cubins, String sourceHash) {
   CompiledAttention {
     cubins = List.copyOf(cubins);
   }
@@ -28,13 +27,13 @@ record CompiledAttention(AttentionKernels kernels, List<Cubin> cubins, String so
    * Lowers, prints and compiles; from any thread.
    *
    * @throws DeviceError if a kernel cannot be compiled or spills
-   * @throws dev.warpwright.base.UserError if the configuration is none of the attention's
+   * @throws dev.warpwright.base.UserError if its configuration is none of the attention's
    */
-  static CompiledAttention of(Attention attention, AttentionConfig config, GpuTarget target) {
-    AttentionKernels kernels = AttentionKernels.ofFull(attention, config, target);
+  static CompiledAttention of(Attention attention, AttentionWay way, GpuTarget target) {
+    AttentionWay.Made made = way.make(attention, target);
     List<Cubin> cubins = new ArrayList<>();
     StringBuilder sources = new StringBuilder();
-    for (Kernel kernel : kernels.kernels()) {
+    for (Kernel kernel : made.program().kernels()) {
       String source = CudaPrinter.print(kernel, target);
       sources.append(source);
       Cubin cubin = CudaCompilers.compile(source, target);
@@ -43,6 +42,6 @@ record CompiledAttention(AttentionKernels kernels, List<Cubin> cubins, String so
       }
       cubins.add(cubin);
     }
-    return new CompiledAttention(kernels, cubins, SourceHash.of(sources.toString()));
+    return new CompiledAttention(made, cubins, SourceHash.of(sources.toString()));
   }
 }

@@ -9,17 +9,17 @@ import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.GridLauncher;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/**
- * The kernels of a configuration on a device, with their launches on each set, and their results.
- */
+/** The kernels of a way on a device, with their launches on each set, and their results. */
 final class LoadedAttention implements AutoCloseable {
   private static final byte POISON = -1;
 
@@ -37,10 +37,10 @@ final class LoadedAttention implements AutoCloseable {
   LoadedAttention(
       CompiledAttention compiled, AttentionMemory memory, CudaContext context, CudaStream stream) {
     this.stream = stream;
-    Program program = compiled.kernels().program();
+    Program program = compiled.made().program();
     try {
       Map<Kernel, GridLauncher> launchers = new IdentityHashMap<>();
-      List<Kernel> kernels = compiled.kernels().kernels();
+      List<Kernel> kernels = program.kernels();
       for (int i = 0; i < kernels.size(); i++) {
         CudaModule module = context.load(compiled.cubins().get(i).bytes());
         modules.add(module);
@@ -53,9 +53,22 @@ final class LoadedAttention implements AutoCloseable {
         workspace.put(buffer, partial);
         partial.poison(counters.contains(buffer) ? 0 : POISON, stream);
       }
+      for (Map.Entry<Buffer, List<Integer>> table : compiled.made().tables().entrySet()) {
+        int[] values = table.getValue().stream().mapToInt(Integer::intValue).toArray();
+        CudaBuffer own = context.allocate(Math.max(16, 4L * values.length));
+        workspace.put(table.getKey(), own);
+        own.copyFrom(MemorySegment.ofArray(values), stream);
+        stream.synchronize();
+      }
+      Set<Buffer> outputs = new HashSet<>();
+      for (Program.ProgramParam param : program.params()) {
+        if (param.role() == Program.Role.OUTPUT) {
+          outputs.add((Buffer) param.param());
+        }
+      }
       for (int set = 0; set < memory.count(); set++) {
         results.add(context.allocate(Math.max(16, memory.resultBytes())));
-        launches.add(prepare(program, set, memory, launchers));
+        launches.add(prepare(program, outputs, set, memory, launchers));
         poison(set);
       }
       stream.synchronize();
@@ -66,7 +79,11 @@ final class LoadedAttention implements AutoCloseable {
   }
 
   private List<CudaLaunch> prepare(
-      Program program, int set, AttentionMemory memory, Map<Kernel, GridLauncher> launchers) {
+      Program program,
+      Set<Buffer> outputs,
+      int set,
+      AttentionMemory memory,
+      Map<Kernel, GridLauncher> launchers) {
     List<CudaLaunch> prepared = new ArrayList<>();
     for (Program.Step step : program.steps()) {
       if (!(step instanceof Program.Launch(Kernel kernel, List<Program.Argument> arguments))) {
@@ -76,7 +93,7 @@ final class LoadedAttention implements AutoCloseable {
       for (int i = 0; i < arguments.size(); i++) {
         Buffer buffer = ((Program.BufferArgument) arguments.get(i)).buffer();
         CudaBuffer partial = workspace.get(buffer);
-        CudaBuffer own = buffer.name().equals("O") ? results.get(set) : partial;
+        CudaBuffer own = outputs.contains(buffer) ? results.get(set) : partial;
         buffers.put(
             (Buffer) kernel.params().get(i), own != null ? own : memory.get(set, buffer.name()));
       }

@@ -16,7 +16,7 @@ public final class AttentionData {
 
   /**
    * Random arrays; lengths and table are the cache's, what no entry has a key for is not a number,
-   * and O is poisoned.
+   * and the result is poisoned.
    */
   public static Arguments of(AttentionCache cache, List<? extends Param> params, long seed) {
     Arguments arguments = Arguments.random(params, seed);
@@ -40,7 +40,11 @@ public final class AttentionData {
         }
       }
     }
-    arguments.get("O").poison();
+    for (String result : List.of("O", "Y")) {
+      if (params.stream().anyMatch(param -> param.name().equals(result))) {
+        arguments.get(result).poison();
+      }
+    }
     return arguments;
   }
 
@@ -57,5 +61,12 @@ public final class AttentionData {
         arguments.get("Q").toDoubles(),
         arguments.get("K").toDoubles(),
         arguments.get("V").toDoubles());
+  }
+
+  /** What Y should be, of what O should. */
+  public static AttentionReference projected(
+      AttentionReference attended, AttentionCache cache, Arguments arguments) {
+    return attended.projected(
+        cache.attention(), arguments.get("W").toDoubles(), arguments.get("X").toDoubles());
   }
 }

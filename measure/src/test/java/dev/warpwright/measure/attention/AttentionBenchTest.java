@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.attention.AttentionBench.Outcome;
 import dev.warpwright.measure.fake.FakeGpu;
@@ -16,6 +18,7 @@ import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +47,14 @@ class AttentionBenchTest {
             .forEach(fake::knows);
       }
       List<Outcome> outcomes =
-          AttentionBench.run(ATTENTION, List.of(WHOLE, PARTS), gpu, SEED, 5, line -> {}, told::add);
+          AttentionBench.run(
+              ATTENTION,
+              Stream.of(WHOLE, PARTS).map(AttentionWay::of).toList(),
+              gpu,
+              SEED,
+              5,
+              line -> {},
+              told::add);
       assertThat(fake.liveBuffers()).isZero();
       assertThat(outcomes).extracting(Outcome::config).containsExactly(WHOLE, PARTS);
       return outcomes;
@@ -63,6 +73,23 @@ class AttentionBenchTest {
     assertThat(told).extracting(Outcome::config).containsExactly(WHOLE, PARTS, PARTS, WHOLE);
     assertThat(told).allSatisfy(o -> assertThat(o.times()).isNotNull());
     assertThat(told).allSatisfy(o -> assertThat(o.sourceHash()).hasSize(64));
+  }
+
+  /** Its counters are zero when it is loaded, and nobody sets them again. */
+  @Test
+  void theLastBlockCombinesInEveryLaunch() {
+    AttentionConfig last = PARTS.combined(Combine.LAST);
+    try (Gpu gpu = Gpu.find().orElseThrow()) {
+      AttentionKernels.ofFull(ATTENTION, last, (GpuTarget) gpu.target())
+          .kernels()
+          .forEach(fake::knows);
+      Outcome outcome =
+          AttentionBench.run(
+                  ATTENTION, List.of(AttentionWay.of(last)), gpu, SEED, 5, line -> {}, told::add)
+              .getFirst();
+      assertThat(outcome.failure()).isNull();
+      assertThat(outcome.relError()).isBetween(1e-6, ATTENTION.tolerance());
+    }
   }
 
   @Test

@@ -1,13 +1,18 @@
 package dev.warpwright.cli.attention;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.attention.AttentionWay;
+import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.measure.attention.AttentionBench;
 import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.FailureReason;
@@ -17,7 +22,12 @@ import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -48,6 +58,59 @@ public final class AttentionPerf {
     this.progress = progress;
   }
 
+  /** What is timed of a configuration. */
+  @FunctionalInterface
+  public interface Ways {
+    /** Attention alone. */
+    Ways ALONE = config -> List.of(AttentionWay.of(config));
+
+    /** The ways. */
+    List<AttentionWay> of(AttentionConfig config);
+
+    /**
+     * With an output projection: one launch, and a launch for the GEMM that is fastest alone.
+     *
+     * @throws dev.warpwright.base.UserError if O does not lie as the GEMM reads it
+     */
+    static Ways projecting(AttentionSearch search, GemmChooser chooser) {
+      Attention attention = search.attention();
+      int features = search.features();
+      return config -> {
+        List<AttentionWay> ways = new ArrayList<>();
+        ways.add(new AttentionWay(config, features, null));
+        if (attention.tokens() == 1) {
+          GemmWorkload gemm =
+              new GemmWorkload(
+                  attention.batch(),
+                  features,
+                  (long) attention.queryHeads() * attention.headSize(),
+                  attention.type(),
+                  attention.type(),
+                  Layout.NT,
+                  new Epilogue(1, 0, false, Activation.NONE, false, false, false, true));
+          Candidate chosen = chooser.choose(gemm).candidate();
+          BoundKernel behind = BoundKernel.of(chosen.kernel().get(), chosen.values());
+          for (Combine by : Combine.values()) {
+            AttentionConfig combined = config.combined(by);
+            if (config.splits() == 1 ? by == Combine.LAUNCH : isOne(attention, combined)) {
+              ways.add(new AttentionWay(combined, features, behind));
+            }
+          }
+        }
+        return ways;
+      };
+    }
+
+    private static boolean isOne(Attention attention, AttentionConfig config) {
+      try {
+        config.check(attention);
+        return true;
+      } catch (UserError e) {
+        return false;
+      }
+    }
+  }
+
   /**
    * Times the configuration asked for, or the fastest that is known, or that is expected.
    *
@@ -60,9 +123,10 @@ public final class AttentionPerf {
       boolean untuned,
       TuningDatabase database,
       Environment environment,
-      Progress progress) {
+      Progress progress,
+      Ways ways) {
     AttentionPerf perf = new AttentionPerf(search, database, environment, progress);
-    return perf.measure(rounds, device -> List.of(perf.one(untuned, device)));
+    return perf.measure(rounds, device -> ways.of(perf.one(untuned, device)));
   }
 
   /**
@@ -83,7 +147,7 @@ public final class AttentionPerf {
 
   /** What is measured on a device. */
   private interface Choice {
-    List<AttentionConfig> of(DeviceModel device);
+    List<AttentionWay> of(DeviceModel device);
   }
 
   private Report measure(int rounds, Choice choice) {
@@ -92,7 +156,7 @@ public final class AttentionPerf {
           DeviceCatalogue.find(gpu.name())
               .orElseGet(() -> AttentionTask.device((GpuTarget) gpu.target()));
       Attention attention = search.attention();
-      AttentionReport report = new AttentionReport(attention, device);
+      AttentionReport report = new AttentionReport(attention, device, search.features());
       List<AttentionBench.Outcome> outcomes =
           AttentionBench.run(
               attention,
@@ -127,7 +191,7 @@ public final class AttentionPerf {
     return AttentionModel.ranked(attention, device).getFirst().config();
   }
 
-  private List<AttentionConfig> candidates(DeviceModel device) {
+  private List<AttentionWay> candidates(DeviceModel device) {
     Attention attention = search.attention();
     List<AttentionConfig> ranked =
         AttentionModel.eachKindFirst(AttentionModel.ranked(attention, search.space(), device));
@@ -148,7 +212,7 @@ public final class AttentionPerf {
         .filter(config -> !known.containsKey(config))
         .limit(Math.max(candidates.isEmpty() ? 1 : 0, search.trials() - known.size()))
         .forEach(candidates::add);
-    return candidates;
+    return candidates.stream().map(AttentionWay::of).toList();
   }
 
   private static double micros(TuningRecord record) {
@@ -156,6 +220,10 @@ public final class AttentionPerf {
   }
 
   private void store(AttentionBench.Outcome outcome) {
+    if (search.features() > 0) {
+      // Records are of attention alone.
+      return;
+    }
     Outcome stored;
     if (outcome.times() != null) {
       stored =

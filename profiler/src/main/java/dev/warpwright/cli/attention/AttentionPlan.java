@@ -7,6 +7,7 @@ import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.families.attention.AttentionModel.Expected;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
@@ -27,6 +28,9 @@ public final class AttentionPlan {
   public static Report plan(AttentionTask task, GpuTarget target) {
     Attention attention = task.attention();
     DeviceModel device = AttentionTask.device(target);
+    if (task.features() > 0) {
+      return projected(task.projected(target));
+    }
     AttentionKernels kernels = task.kernels(target);
     Expected expected = AttentionModel.predict(attention, kernels.config(), device);
     List<String> lines = new ArrayList<>();
@@ -43,6 +47,34 @@ public final class AttentionPlan {
             .with("predictedUs", expected.micros())
             .with("bytes", expected.bytes());
     return new Report(true, String.join(System.lineSeparator(), lines), json);
+  }
+
+  private static Report projected(ProjectedAttention projected) {
+    Attention attention = projected.attention();
+    int shared = KernelResources.of(projected.kernel()).sharedBytes();
+    String text =
+        String.format(
+            Locale.ROOT,
+            "%s project=%d for %s%n  %s: %d blocks at once, keys in %d parts, combined by the last"
+                + " one that is done; then %d rows of W a block, %d bytes of shared memory%n  %s",
+            attention.text(),
+            projected.features(),
+            projected.target().name(),
+            projected.kernel().name(),
+            projected.blocks(),
+            projected.config().splits(),
+            projected.share(),
+            shared,
+            projected.config().text());
+    return new Report(
+        true,
+        text,
+        json(attention, projected.target())
+            .with("config", projected.config().text())
+            .with("project", projected.features())
+            .with("blocks", projected.blocks())
+            .with("rowsOfBlock", projected.share())
+            .with("sharedBytes", shared));
   }
 
   private static String what(AttentionKernels kernels, Kernel kernel) {
@@ -106,6 +138,7 @@ public final class AttentionPlan {
 
   /** What each decision is worth: the way expected to be fastest beside others, one change each. */
   public static Report explain(AttentionTask task, DeviceModel device) {
+    task.refuseProjection("explain");
     Attention attention = task.attention();
     List<Expected> ranked = AttentionModel.ranked(attention, device);
     AttentionConfig chosen = task.config() != null ? task.config() : ranked.getFirst().config();

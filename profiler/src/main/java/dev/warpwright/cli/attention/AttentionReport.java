@@ -13,7 +13,18 @@ import java.util.List;
 import java.util.Locale;
 
 /** Tells what measurements of an attention came to. */
-record AttentionReport(Attention attention, DeviceModel device) {
+record AttentionReport(Attention attention, DeviceModel device, int features) {
+  /** Bytes of the projection's weights, and of what is added and comes out. */
+  private double projectionBytes() {
+    double inner = (double) attention.queryHeads() * attention.headSize();
+    double rows = (double) attention.batch() * attention.tokens();
+    return (inner + 2 * rows) * features * attention.type().bytes();
+  }
+
+  private double bytes() {
+    return attention.bytes() + projectionBytes();
+  }
+
   /** What came out, the fastest first. */
   Report of(List<Outcome> outcomes, String gpu, long seed) {
     List<Outcome> sorted =
@@ -21,14 +32,15 @@ record AttentionReport(Attention attention, DeviceModel device) {
     Outcome best = sorted.getFirst();
     double bound =
         Math.max(
-            attention.bytes() / (device.dramGBs() * 1e3),
+            bytes() / (device.dramGBs() * 1e3),
             attention.flops() / (attention.precision().peak(device) * 1e-6));
     List<String> lines = new ArrayList<>();
     lines.add(
         String.format(
             Locale.ROOT,
-            "%s on %s, bound %s us (seed %d)",
+            "%s%s on %s, bound %s us (seed %d)",
             attention.text(),
+            features == 0 ? "" : " project=" + features,
             gpu,
             Figure.number(bound),
             seed));
@@ -48,7 +60,8 @@ record AttentionReport(Attention attention, DeviceModel device) {
   }
 
   private double expected(Outcome outcome) {
-    return AttentionModel.predict(attention, outcome.config(), device).micros();
+    return AttentionModel.predict(attention, outcome.config(), device).micros()
+        + projectionBytes() / (device.dramGBs() * 1e3);
   }
 
   /** A configuration's result. */
@@ -61,23 +74,23 @@ record AttentionReport(Attention attention, DeviceModel device) {
                 "%s us (%s expected), %.0f GB/s, %.1f TFLOP/s, relative error %.2e, verified",
                 Figure.number(outcome.micros()),
                 Figure.number(expected(outcome)),
-                attention.bytes() / outcome.micros() * 1e-3,
+                bytes() / outcome.micros() * 1e-3,
                 attention.flops() / outcome.micros() * 1e-6,
                 outcome.relError());
-    return String.format(Locale.ROOT, "  %-50s %s", outcome.config().text(), figures);
+    return String.format(Locale.ROOT, "  %-50s %s", outcome.way().text(), figures);
   }
 
   private Json.Members json(Outcome outcome) {
     Json.Members json =
         Json.object()
-            .with("config", outcome.config().text())
+            .with("config", outcome.way().text())
             .with("predictedUs", expected(outcome))
             .with("relError", outcome.relError());
     return outcome.times() == null
         ? json.with("failure", String.valueOf(outcome.failure()))
         : json.with("timeUs", outcome.micros())
             .with("launchUs", outcome.times().launchUs())
-            .with("gbps", attention.bytes() / outcome.micros() * 1e-3)
+            .with("gbps", bytes() / outcome.micros() * 1e-3)
             .with("tflops", attention.flops() / outcome.micros() * 1e-6);
   }
 }

@@ -4,7 +4,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.CpuDevice;
-import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
@@ -32,6 +31,7 @@ public final class AttentionRun {
 
   /** On the CPU. */
   public static Report onCpu(AttentionTask task, long seed) {
+    task.refuseProjection("run on a CPU");
     Attention attention = task.attention();
     require(attention, MOST_VERIFIED, "verify");
     AttentionCache cache = AttentionCache.random(attention, seed);
@@ -56,13 +56,16 @@ public final class AttentionRun {
   public static Report simulated(AttentionTask task, GpuTarget target, long seed) {
     Attention attention = task.attention();
     require(attention, MOST_SIMULATED, "simulate");
-    AttentionKernels kernels = task.kernels(target);
-    Program program = kernels.program();
-    AttentionCache cache = AttentionCache.random(attention, seed);
+    boolean projects = task.features() > 0;
+    Program program = projects ? task.projected(target).program() : task.kernels(target).program();
+    AttentionCache cache =
+        projects ? AttentionCache.full(attention, seed) : AttentionCache.random(attention, seed);
     Arguments arguments = AttentionData.of(cache, ProgramInterpreter.params(program), seed);
-    AttentionReference expected = AttentionData.reference(cache, arguments);
+    AttentionReference attended = AttentionData.reference(cache, arguments);
+    AttentionReference expected =
+        projects ? AttentionData.projected(attended, cache, arguments) : attended;
     ProgramInterpreter.run(program, arguments);
-    double[] values = arguments.get("O").toDoubles();
+    double[] values = arguments.get(projects ? "Y" : "O").toDoubles();
     return report(attention, "sim of " + target.name(), values, expected, seed);
   }
 

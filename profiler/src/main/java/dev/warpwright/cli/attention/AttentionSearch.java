@@ -21,13 +21,15 @@ import org.jspecify.annotations.Nullable;
  * @param space of a search
  * @param trials configurations of a search
  * @param seed of the random data
+ * @param features of an output projection; 0 without one
  */
 public record AttentionSearch(
     Attention attention,
     @Nullable AttentionConfig config,
     AttentionSpace space,
     int trials,
-    long seed) {
+    long seed,
+    int features) {
   /** Configurations that a search times, if not said. */
   private static final int TRIALS = 24;
 
@@ -46,7 +48,8 @@ public record AttentionSearch(
     long seed = seed(values);
     AttentionTask task = AttentionTask.of(values);
     AttentionBench.requireSmall(task.attention());
-    return new AttentionSearch(task.attention(), task.config(), AttentionSpace.ALL, trials, seed);
+    return new AttentionSearch(
+        task.attention(), task.config(), AttentionSpace.ALL, trials, seed, task.features());
   }
 
   /**
@@ -72,7 +75,7 @@ public record AttentionSearch(
             combines(values));
     values.finish(AttentionTask.KEYS + ", t, seed");
     AttentionBench.requireSmall(attention);
-    return new AttentionSearch(attention, null, space, trials, seed);
+    return new AttentionSearch(attention, null, space, trials, seed, 0);
   }
 
   private static List<Combine> combines(KeyValues values) {

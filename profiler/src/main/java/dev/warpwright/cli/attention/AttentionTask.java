@@ -7,6 +7,7 @@ import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceModel;
@@ -19,15 +20,16 @@ import org.jspecify.annotations.Nullable;
  * Attention as commands are given it: {@code B=2 HQ=8 HKV=2 D=64 T=1 S=127 dtype=bf16}.
  *
  * @param config how to compute it; null for what is expected to be fastest
+ * @param features of an output projection in the same launch; 0 without one
  */
-public record AttentionTask(Attention attention, @Nullable AttentionConfig config) {
+public record AttentionTask(Attention attention, @Nullable AttentionConfig config, int features) {
   /** The word for it in a model's place. */
   public static final String NAME = "attention";
 
   /** Its keys, for messages. */
   public static final String KEYS =
       "B, HQ, HKV, D, T, S, causal, page, dtype, by, rows, keys, splits, threads, stages,"
-          + " blocks, combine";
+          + " blocks, combine, project";
 
   /** The keys of a configuration. */
   static final List<String> CHOICES = List.of("rows", "keys", "splits", "threads", "stages");
@@ -83,8 +85,13 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
       config = config.combined(combine(values));
       config.check(attention);
     }
+    int features = (int) values.number("project", 0, MOST, 0);
     values.finish(KEYS);
-    return new AttentionTask(attention, config);
+    if (features > 0 && config == null) {
+      throw new UserError(
+          "project=" + features + ": say how, as by=wgmma rows=64 keys=64 splits=16");
+    }
+    return new AttentionTask(attention, config, features);
   }
 
   /** What is to be computed, without how. */
@@ -159,6 +166,26 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
     return config != null
         ? config
         : AttentionModel.ranked(attention, device(target)).getFirst().config();
+  }
+
+  /** Its kernel with an output projection. */
+  public ProjectedAttention projected(GpuTarget target) {
+    return ProjectedAttention.of(attention, configFor(target), target, features);
+  }
+
+  /**
+   * Refuses an output projection.
+   *
+   * @param where it is not known
+   */
+  void refuseProjection(String where) {
+    if (features > 0) {
+      throw new UserError(
+          "project="
+              + features
+              + " is for plan, check, perf and run --target sim, not for "
+              + where);
+    }
   }
 
   /** Its kernels. */

@@ -45,7 +45,10 @@ final class CheckSubjects {
       throw new UserError("--gpus: for networks; a program in text says on how many it is");
     }
     if (attention != null) {
-      return List.of(new CheckSubject.OfAttention(attention.kernels(target(request))));
+      return List.of(
+          attention.features() > 0
+              ? new CheckSubject.OfAttention(attention.projected(target(request)))
+              : new CheckSubject.OfAttention(attention.kernels(target(request))));
     }
     if (name.equals("families") || name.startsWith("families:")) {
       return families(name, request);

@@ -169,7 +169,16 @@ public final class PerfCommand extends Command {
           TuningDatabase tuned = TuningStore.open(records, progress)) {
         for (AttentionSearch each : attention) {
           reports.add(
-              AttentionPerf.perf(each, rounds, untuned, tuned, here.environment(), progress));
+              AttentionPerf.perf(
+                  each,
+                  rounds,
+                  untuned,
+                  tuned,
+                  here.environment(),
+                  progress,
+                  each.features() == 0
+                      ? AttentionPerf.Ways.ALONE
+                      : AttentionPerf.Ways.projecting(each, here.chooser(tuned))));
         }
       }
     }

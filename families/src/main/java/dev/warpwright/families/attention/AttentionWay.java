@@ -1,0 +1,139 @@
+package dev.warpwright.families.attention;
+
+import dev.warpwright.families.launch.EarlyStart;
+import dev.warpwright.families.launch.EarlyWeights;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Program.ProgramParam;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What computes an attention of entries that all have all keys, alone or with its output projection
+ * {@code Y = X + O · Wᵀ}.
+ *
+ * @param features rows of W; 0 without a projection
+ * @param behind the GEMM that projects in a launch of its own, which begins early and fills its
+ *     ring with weights; null if the attention's launch does, or nothing
+ */
+public record AttentionWay(AttentionConfig config, int features, @Nullable BoundKernel behind) {
+  /** Names in a GEMM's kernel, and what they are here. */
+  private static final Map<String, String> OPERANDS =
+      Map.of("A", "attended", "B", "W", "S", "X", "C", "Y");
+
+  /**
+   * A program, whose inputs are Q, K, V, and of a projection W and X.
+   *
+   * @param tables contents of those constants that are no weights
+   */
+  public record Made(Program program, Map<Buffer, List<Integer>> tables) {}
+
+  /** Attention alone. */
+  public static AttentionWay of(AttentionConfig config) {
+    return new AttentionWay(config, 0, null);
+  }
+
+  /** In one line. */
+  public String text() {
+    return config.text()
+        + (features == 0 ? "" : " project=" + features)
+        + (behind == null ? "" : " by a launch behind it");
+  }
+
+  /** The name of the result. */
+  public String result() {
+    return features == 0 ? "O" : "Y";
+  }
+
+  /**
+   * Lowers.
+   *
+   * @throws dev.warpwright.base.UserError if the configuration is none for it
+   */
+  public Made make(Attention attention, GpuTarget target) {
+    if (features > 0 && behind == null) {
+      return new Made(
+          ProjectedAttention.of(attention, config, target, features).program(), Map.of());
+    }
+    Program alone = AttentionKernels.ofFull(attention, config, target).program();
+    return behind == null ? new Made(alone, Map.of()) : overlapping(alone, behind);
+  }
+
+  /** Launches of which each begins while the one before it ends, but for the first. */
+  private static Made overlapping(Program alone, BoundKernel gemm) {
+    List<ProgramParam> params = new ArrayList<>();
+    List<Buffer> workspace = new ArrayList<>(alone.workspace());
+    Map<String, Buffer> known = new HashMap<>();
+    for (ProgramParam param : alone.params()) {
+      if (param.role() == Program.Role.OUTPUT) {
+        workspace.add((Buffer) param.param());
+        known.put("attended", (Buffer) param.param());
+      } else {
+        params.add(param);
+      }
+    }
+    Map<Buffer, List<Integer>> tables = new LinkedHashMap<>();
+    Set<String> constants = new HashSet<>();
+    List<Program.Argument> arguments = new ArrayList<>();
+    gemm.contents()
+        .forEach(
+            (formal, content) -> {
+              String name = OPERANDS.getOrDefault(formal.name(), "gemm_" + formal.name());
+              Buffer actual =
+                  known.computeIfAbsent(
+                      name, n -> Buffer.of(n, formal.dtype(), formal.scope(), formal.shape()));
+              if (content instanceof BoundKernel.Content.Table(List<Integer> values)) {
+                tables.put(actual, values);
+              }
+              if (name.equals("W") || tables.containsKey(actual)) {
+                constants.add(formal.name());
+                params.add(new ProgramParam(Program.Role.CONSTANT, actual));
+              } else if (name.equals("X")) {
+                params.add(new ProgramParam(Program.Role.INPUT, actual));
+              } else if (name.equals("Y")) {
+                params.add(new ProgramParam(Program.Role.OUTPUT, actual));
+              } else if (!name.equals("attended")) {
+                workspace.add(actual);
+              }
+              arguments.add(new Program.BufferArgument(actual));
+            });
+    List<Program.Step> steps = new ArrayList<>();
+    for (Program.Step step : alone.steps()) {
+      Program.Launch launch = (Program.Launch) step;
+      Kernel kernel = launch.kernel();
+      Kernel early =
+          steps.isEmpty()
+              ? signalling(kernel)
+              : EarlyStart.waiting(kernel, Set.of()).orElse(kernel);
+      steps.add(new Program.Launch(early, launch.arguments()));
+    }
+    Kernel kernel = gemm.kernel();
+    Kernel early =
+        EarlyWeights.streaming(kernel, constants)
+            .or(() -> EarlyStart.waiting(kernel, constants))
+            .orElse(kernel);
+    steps.add(new Program.Launch(early, arguments));
+    return new Made(new Program(alone.name() + "_projected", params, workspace, steps), tables);
+  }
+
+  /** Which lets the next launch begin when all of its blocks have. */
+  private static Kernel signalling(Kernel kernel) {
+    // The launch that combines parts is signalled already.
+    return kernel.name().endsWith("_part")
+        ? kernel
+        : kernel.withBody(Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), kernel.body()));
+  }
+}
