@@ -6,6 +6,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Program;
@@ -16,6 +17,7 @@ import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.space.Point;
 import dev.warpwright.synthetic.RandomDecoderLayer;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
@@ -44,7 +46,11 @@ final class DecoderLayerKernelsTest {
     "sm_90a, F16, 4, 2, 16, 48, 9, 3, GEMM per layer",
     "sm_90a, BF16, 6, 3, 32, 80, 70, 1, GEMM per layer overlap=1",
     "sm_90a, F16, 4, 1, 64, 272, 33, 2, GEMM per layer overlap=1",
-    "sm_80, BF16, 2, 2, 48, 96, 2, 5, GEMM per layer"
+    "sm_80, BF16, 2, 2, 48, 96, 2, 5, GEMM per layer",
+    // Parts that the last block combines, by threads that copy and by TMA, begun early.
+    "sm_90a, BF16, 6, 3, 32, 80, 70, 1, rows=16 keys=16 splits=4 threads=64 stages=2 combine=last",
+    "sm_90a, F16, 4, 1, 64, 272, 140, 2, rows=64 keys=64 splits=2 threads=256 stages=2 by=wgmma"
+        + " combine=last"
   })
   void isRight(
       String target,
@@ -61,11 +67,13 @@ final class DecoderLayerKernelsTest {
         new RandomDecoderLayer(heads, kvHeads, size, hidden, keys).graph(precision.operand(), SEED);
     CompiledProgram program = compiled(graph, gpu, precision, rows, way);
     assertThat(program.kernels().size()).isLessThanOrEqualTo(LAUNCHES);
-    if (way.endsWith("overlap=1")) {
+    if (!way.endsWith("GEMM per layer")) {
       assertThat(program.program().kernels()).allMatch(LaunchOrder::overlaps);
     } else {
       assertThat(program.program().kernels()).noneMatch(LaunchOrder::overlaps);
     }
+    assertThat(program.program().counters()).hasSize(way.endsWith("combine=last") ? 1 : 0);
+    assertThat(program.program().steps()).noneMatch(Program.Memset.class::isInstance);
     // Of both caches a place is written each, whoever gives them the same memory copies nothing.
     assertThat(program.program().steps().stream().filter(Program.Carry.class::isInstance))
         .hasSize(2);
@@ -123,6 +131,16 @@ final class DecoderLayerKernelsTest {
 
   private static CompiledProgram compiled(
       Graph graph, GpuTarget gpu, Precision precision, int rows, String way) {
+    if (way.startsWith("rows=")) {
+      PerLayerWay named =
+          PerLayerWay.of("GEMM per layer overlap=1 attention0=" + Point.parse(way).digest())
+              .orElseThrow();
+      return NetworkCompiler.alternative(
+              graph, gpu, precision, rows, () -> GemmKernels.uncompiled(gpu), named)
+          .compile()
+          .get()
+          .orElseThrow();
+    }
     return NetworkCompiler.alternatives(
             graph, gpu, precision, rows, () -> GemmKernels.uncompiled(gpu))
         .stream()

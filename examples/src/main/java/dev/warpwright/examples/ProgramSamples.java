@@ -103,8 +103,8 @@ final class ProgramSamples {
         new AttentionConfig(16, 16, 3, 64, 2).combined(Combine.LAST));
     projected(
         "attention-projected",
-        Attention.of(2, 8, 2, 64, 1, 128, DType.BF16),
-        AttentionConfig.wgmma(64, 64, 2).withSplits(2));
+        Attention.of(1, 8, 2, 64, 1, 64, DType.BF16),
+        AttentionConfig.wgmma(64, 32, 2).withSplits(2));
     attention(
         "attention-paged",
         Attention.of(2, 3, 1, 40, 3, 61, DType.F16).withCausal(true).withPage(16),

@@ -94,9 +94,15 @@ record Exported(
   /**
    * One kernel for one shape.
    *
-   * @throws UserError if it has a scalar without a value
+   * @throws UserError if it has a scalar without a value, or is launched cooperatively
    */
   static Exported ofKernel(Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
+    if (kernel.attrs().getLong("cooperative", 0) == 1) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + " cannot be exported: its blocks wait for each other, and exports launch none at once");
+    }
     Kernel shaped = kernel;
     BoundWorkload workload = null;
     Map<Buffer, State> state = new LinkedHashMap<>();

@@ -256,6 +256,19 @@ final class ExportCommandTest {
         .contains("gelu(0.5 * (A.double().mT @ B.double()) + bias.double()) + S.double()");
   }
 
+  /** A launch that is not cooperative could wait for blocks that have no place. */
+  @Test
+  void refusesBlocksThatWaitForAll(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("waits.kernel");
+    Files.writeString(
+        file,
+        "kernel waits(y: f32[32]) grid(bx = 1) block(tx = 32) [cooperative = 1] { y[tx] = 1.0f32 }");
+    assertThat(run("export", file.toString(), "-o", folder.resolve("out").toString()))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("waits cannot be exported: its blocks wait for each other");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -398,14 +398,21 @@ public final class AttentionModel {
   /** What configurations differ in beside sizes. */
   private record Kind(Instruction by, Combine combine, boolean persistent) {}
 
-  /** The fastest of each kind, then the others: so that a search tries each of them. */
-  public static List<AttentionConfig> eachKindFirst(List<Expected> ranked) {
+  /** The first of each kind: a search tries each of them. */
+  public static List<AttentionConfig> kinds(List<Expected> ranked) {
     Map<Kind, AttentionConfig> kinds = new LinkedHashMap<>();
-    List<AttentionConfig> all = ranked.stream().map(Expected::config).toList();
-    for (AttentionConfig each : all) {
+    for (Expected expected : ranked) {
+      AttentionConfig each = expected.config();
       kinds.putIfAbsent(new Kind(each.instruction(), each.combine(), each.blocks() > 0), each);
     }
-    return Stream.concat(kinds.values().stream(), all.stream()).distinct().toList();
+    return List.copyOf(kinds.values());
+  }
+
+  /** The first of each kind, then the others. */
+  public static List<AttentionConfig> eachKindFirst(List<Expected> ranked) {
+    return Stream.concat(kinds(ranked).stream(), ranked.stream().map(Expected::config))
+        .distinct()
+        .toList();
   }
 
   /** The same of another space. */

@@ -303,6 +303,18 @@ public record ProjectedAttention(
     return share(blocks(), features);
   }
 
+  /** Bytes of device memory of the projection: W, X and Y. */
+  public double bytes() {
+    return bytes(attention, features);
+  }
+
+  /** The same of any. */
+  public static double bytes(Attention attention, int features) {
+    double inner = (double) attention.queryHeads() * attention.headSize();
+    double rows = (double) attention.batch() * attention.tokens();
+    return (inner + 2 * rows) * features * attention.type().bytes();
+  }
+
   private static int share(int blocks, int features) {
     return Math.ceilDiv(Math.ceilDiv(features, blocks), TILE) * TILE;
   }

@@ -100,9 +100,8 @@ public final class EarlyStart {
     return found[0];
   }
 
-  /** With a wait at the beginning of each role, if they have all of the body's memory. */
+  /** With a wait at the beginning of each role, if none of the body's memory is touched before. */
   private static Stmt parted(Stmt body, boolean[] placed) {
-    int all = globals(body);
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt inner) {
@@ -110,7 +109,7 @@ public final class EarlyStart {
             && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
             && otherwise != null
             && (EarlyWeights.holdsLoad(then) || EarlyWeights.holdsLoad(otherwise))
-            && globals(inner) == all) {
+            && globalsBefore(body, inner) == 0) {
           placed[0] = true;
           Stmt signal = Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT);
           return new Stmt.If(
@@ -123,17 +122,24 @@ public final class EarlyStart {
     }.stmt(body);
   }
 
-  /** How often a statement touches global memory. */
-  private static int globals(Stmt s) {
+  /** How often a body touches global memory before it comes to a statement. */
+  private static int globalsBefore(Stmt body, Stmt end) {
     int[] count = {0};
+    boolean[] there = {false};
     Walk.all(
-        s,
+        body,
         inner -> {
-          if (inner instanceof Stmt.Store store && EarlyWeights.isGlobal(store.buffer())) {
+          there[0] |= inner == end;
+          if (!there[0]
+              && inner instanceof Stmt.Store store
+              && EarlyWeights.isGlobal(store.buffer())) {
             count[0]++;
           }
         },
         e -> {
+          if (there[0]) {
+            return;
+          }
           if (e instanceof Expr.AddressOf address && EarlyWeights.isGlobal(address.buffer())
               || e instanceof Expr.Load load && EarlyWeights.isGlobal(load.buffer())) {
             count[0]++;

@@ -17,18 +17,22 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.space.Candidate;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.AttentionCache;
@@ -129,6 +133,31 @@ class ProjectedAttentionTest {
     assertThatThrownBy(() -> new Case(attention, 64, 5, 2, 64).kernel())
         .isInstanceOf(UserError.class)
         .hasMessageContaining("160 blocks wait for each other, more than 132 SMs");
+    String waiting =
+        """
+        kernel k(y: f32[BLOCKS], count: u32[1]) grid(bx = BLOCKS) block(tx = 32)
+            [cooperative = 1, minBlocks = 2] {
+          if tx == 0 {
+            red.add.release.u32(&count[0], 1u32)
+            while load.acquire.u32(&count[0]) < BLOCKSu32 {
+            }
+            y[bx] = 1.0f32
+          }
+        }
+        """;
+    for (int blocks : List.of(264, 265)) {
+      Kernel kernel =
+          new IrParser(Intrinsics::find)
+              .kernel("waiting", waiting.replace("BLOCKS", String.valueOf(blocks)));
+      Arguments arguments = Arguments.random(kernel.params(), SEED);
+      arguments.get("count").fill(0);
+      List<Finding> findings = new GridInterpreter(kernel, GridOptions.DEFAULT).check(arguments);
+      assertThat(findings).extracting(Finding::detail).hasSize(blocks - 264);
+      findings.forEach(
+          finding ->
+              assertThat(finding.detail())
+                  .contains("265 blocks wait for each other, and 132 SMs run 264 at once"));
+    }
   }
 
   /** What it is measured against: a launch of attention, and a GEMM that begins early. */

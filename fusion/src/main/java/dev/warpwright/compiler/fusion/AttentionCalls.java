@@ -20,6 +20,7 @@ import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -160,7 +161,7 @@ final class AttentionCalls {
       Attention workload, GpuTarget target, int most, double slower) {
     List<AttentionModel.Expected> ranked = ranked(workload, target);
     double best = ranked.getFirst().micros();
-    List<AttentionConfig> near =
+    List<AttentionModel.Expected> likely =
         ranked.stream()
             .filter(
                 each ->
@@ -170,11 +171,15 @@ final class AttentionCalls {
                             * (AttentionModel.isMeasured(workload, each.config())
                                 ? 1
                                 : AttentionModel.UNMEASURED))
-            .map(AttentionModel.Expected::config)
             .toList();
+    List<AttentionConfig> near = likely.stream().map(AttentionModel.Expected::config).toList();
     Map<Kind, AttentionConfig> kinds = new LinkedHashMap<>();
     near.forEach(config -> kinds.putIfAbsent(Kind.of(config), config));
-    return Stream.concat(kinds.values().stream(), near.stream()).distinct().limit(most).toList();
+    return Stream.of(AttentionModel.kinds(likely), kinds.values(), near)
+        .flatMap(Collection::stream)
+        .distinct()
+        .limit(most)
+        .toList();
   }
 
   /** What the launches of an attention of so many rows are expected to take, in microseconds. */

@@ -29,7 +29,7 @@ public final class AttentionPlan {
     Attention attention = task.attention();
     DeviceModel device = AttentionTask.device(target);
     if (task.features() > 0) {
-      return projected(task.projected(target));
+      return projected(task.projected(target), device);
     }
     AttentionKernels kernels = task.kernels(target);
     Expected expected = AttentionModel.predict(attention, kernels.config(), device);
@@ -49,32 +49,52 @@ public final class AttentionPlan {
     return new Report(true, String.join(System.lineSeparator(), lines), json);
   }
 
-  private static Report projected(ProjectedAttention projected) {
+  private static Report projected(ProjectedAttention projected, DeviceModel device) {
     Attention attention = projected.attention();
-    int shared = KernelResources.of(projected.kernel()).sharedBytes();
+    AttentionConfig config = projected.config().combined(AttentionConfig.Combine.LAST);
+    Kernel kernel = projected.kernel();
+    int shared = KernelResources.of(kernel).sharedBytes();
+    double bytes = attention.bytes() + projected.bytes();
+    double micros =
+        AttentionModel.predict(attention, config, device).micros()
+            + projected.bytes() / (device.dramGBs() * 1e3);
+    String what =
+        String.format(
+            Locale.ROOT,
+            "%d blocks at once, keys in %d parts, combined by the last one that is done; then %d"
+                + " rows of W a block, %d bytes of shared memory",
+            projected.blocks(),
+            config.splits(),
+            projected.share(),
+            shared);
     String text =
         String.format(
             Locale.ROOT,
-            "%s project=%d for %s%n  %s: %d blocks at once, keys in %d parts, combined by the last"
-                + " one that is done; then %d rows of W a block, %d bytes of shared memory%n  %s",
+            "%s project=%d for %s%n  %s: %s%n  %s; %s us expected on an %s (nothing of its kind was"
+                + " measured)",
             attention.text(),
             projected.features(),
             projected.target().name(),
-            projected.kernel().name(),
-            projected.blocks(),
-            projected.config().splits(),
-            projected.share(),
-            shared,
-            projected.config().text());
+            kernel.name(),
+            what,
+            projected.config().text(),
+            Figure.number(micros),
+            device.name());
+    Json.Members of =
+        Json.object()
+            .with("name", kernel.name())
+            .with("threads", kernel.threadsPerBlock())
+            .with("sharedBytes", shared)
+            .with("what", what);
     return new Report(
         true,
         text,
         json(attention, projected.target())
             .with("config", projected.config().text())
-            .with("project", projected.features())
-            .with("blocks", projected.blocks())
-            .with("rowsOfBlock", projected.share())
-            .with("sharedBytes", shared));
+            .with("kernels", Json.array(List.of(of), each -> each))
+            .with("device", device.name())
+            .with("predictedUs", micros)
+            .with("bytes", bytes));
   }
 
   private static String what(AttentionKernels kernels, Kernel kernel) {

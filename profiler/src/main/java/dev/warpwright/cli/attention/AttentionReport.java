@@ -4,6 +4,7 @@ import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.measure.attention.AttentionBench.Outcome;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Attention;
@@ -14,15 +15,8 @@ import java.util.Locale;
 
 /** Tells what measurements of an attention came to. */
 record AttentionReport(Attention attention, DeviceModel device, int features) {
-  /** Bytes of the projection's weights, and of what is added and comes out. */
-  private double projectionBytes() {
-    double inner = (double) attention.queryHeads() * attention.headSize();
-    double rows = (double) attention.batch() * attention.tokens();
-    return (inner + 2 * rows) * features * attention.type().bytes();
-  }
-
   private double bytes() {
-    return attention.bytes() + projectionBytes();
+    return attention.bytes() + ProjectedAttention.bytes(attention, features);
   }
 
   /** What came out, the fastest first. */
@@ -61,7 +55,7 @@ record AttentionReport(Attention attention, DeviceModel device, int features) {
 
   private double expected(Outcome outcome) {
     return AttentionModel.predict(attention, outcome.config(), device).micros()
-        + projectionBytes() / (device.dramGBs() * 1e3);
+        + ProjectedAttention.bytes(attention, features) / (device.dramGBs() * 1e3);
   }
 
   /** A configuration's result. */

@@ -51,6 +51,18 @@ class GridLauncherTest {
   }
 
   @Test
+  void blocksThatWaitForEachOtherAreLaunchedTogether() {
+    assertThat(GridLauncher.config(KERNEL, Map.of(ROWS, 130L)).cooperative()).isFalse();
+    Kernel waits =
+        new IrParser(Intrinsics::find)
+            .kernel(
+                "test",
+                "kernel k(y: f32[32]) grid(bx = 1) block(tx = 32) [cooperative = 1] { y[tx] ="
+                    + " 1.0f32 }");
+    assertThat(GridLauncher.config(waits, Map.of()).cooperative()).isTrue();
+  }
+
+  @Test
   void tensorMapsDescribeTheBuffersOfTheLaunch() {
     List<TensorMaps.Spec> maps = TensorMaps.of(KERNEL).maps();
     assertThat(maps).hasSize(1);
