@@ -17,6 +17,7 @@ module dev.warpwright.ir {
       dev.warpwright.lower,
       dev.warpwright.networks,
       dev.warpwright.perf,
+      dev.warpwright.rules,
       dev.warpwright.schedule,
       dev.warpwright.text,
       dev.warpwright.threads,

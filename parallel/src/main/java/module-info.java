@@ -6,6 +6,7 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.text;
+  requires transitive dev.warpwright.rules;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.perf;

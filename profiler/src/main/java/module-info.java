@@ -11,6 +11,7 @@ module dev.warpwright.profiler {
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.text;
+  requires transitive dev.warpwright.rules;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.perf;

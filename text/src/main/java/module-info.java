@@ -1,9 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/**
- * The IR's text form, printed and parsed; equality by canonical form; the verifier, whose messages
- * point into that text.
- */
+/** The IR's text form, printed and parsed; attributes by name. */
 @NullMarked
 module dev.warpwright.text {
   requires static org.jspecify;
@@ -11,7 +8,7 @@ module dev.warpwright.text {
   requires transitive dev.warpwright.ir;
 
   exports dev.warpwright.ir.attribute to
+      dev.warpwright.rules,
       dev.warpwright.schedule;
   exports dev.warpwright.ir.text;
-  exports dev.warpwright.ir.verify;
 }

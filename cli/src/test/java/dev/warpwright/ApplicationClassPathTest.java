@@ -96,6 +96,7 @@ class ApplicationClassPathTest {
     assertThat(OTHERS).as("libraries").isEmpty();
     assertThat(MODULES)
         .doesNotContain(
+            "rules",
             "interpreter",
             "sim",
             "tune",

@@ -47,6 +47,27 @@ class VerifierTest {
     }
   }
 
+  /** Reads and writes that the parser finds by itself, also of whole buffers. */
+  @Test
+  void regionsThatTheTextLeavesOutAreWellFormed() {
+    String text =
+        """
+        primfunc f(x: f32[4, 8], i: i32[8], y: f32[4]) {
+          for r in 4 {
+            block b(v: spatial(4) = r) {
+              alloc t: f32[1] local
+              t[0] = x[v, 0] + x[v, i[v]]
+              y[v] = t[0]
+              for k in 8 {
+                y[v] = y[v] + x[v, k]
+              }
+            }
+          }
+        }
+        """;
+    assertThat(Verifier.verify(PARSER.file("a", text).primFuncs().getFirst())).isEmpty();
+  }
+
   @Test
   void declared() {
     Buffer a = Buffer.of("a", DType.F32, Scope.GLOBAL, 8);
