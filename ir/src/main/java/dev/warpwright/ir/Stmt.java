@@ -89,6 +89,13 @@ public sealed interface Stmt
       return newBody == body ? this : new For(var, min, extent, kind, axis, attrs, newBody);
     }
 
+    /** {@return the same with another body, over work items no more: a loop of threads} */
+    public For ofThreads(Stmt newBody) {
+      return kind == ForKind.PERSISTENT
+          ? new For(var, min, extent, ForKind.SERIAL, axis, attrs, newBody)
+          : withBody(newBody);
+    }
+
     /**
      * {@return the same with other attributes}
      *

@@ -157,7 +157,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
     try {
       return BoundKernel.of(kernel, values);
     } catch (UserError e) {
-      throw new CandidateFailure(FailureReason.REJECTED, oneLine(e));
+      throw new CandidateFailure(FailureReason.REJECTED, CandidateFailure.oneLine(e));
     }
   }
 
@@ -166,7 +166,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
     try {
       cubin = CudaCompilers.compile(source, target);
     } catch (CompileError e) {
-      throw new CandidateFailure(FailureReason.COMPILE, oneLine(e));
+      throw new CandidateFailure(FailureReason.COMPILE, CandidateFailure.oneLine(e));
     }
     Optional<Outcome.Failed> problem = CompiledCheck.problem(bound.kernel(), cubin);
     if (problem.isPresent()) {
@@ -180,7 +180,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
     try {
       TuningData.compile(bind(kernel, values).workload(), target);
     } catch (CompileError e) {
-      throw new CandidateFailure(FailureReason.COMPILE, oneLine(e));
+      throw new CandidateFailure(FailureReason.COMPILE, CandidateFailure.oneLine(e));
     }
   }
 
@@ -313,9 +313,9 @@ public final class GpuCandidateRunner implements CandidateRunner {
     try {
       here.stream.synchronize();
     } catch (DeviceError sticky) {
-      return new CandidateFailure(FailureReason.FAULT, oneLine(e), true);
+      return new CandidateFailure(FailureReason.FAULT, CandidateFailure.oneLine(e), true);
     }
-    return new CandidateFailure(FailureReason.LAUNCH, oneLine(e));
+    return new CandidateFailure(FailureReason.LAUNCH, CandidateFailure.oneLine(e));
   }
 
   private Bench bench() {
@@ -323,10 +323,5 @@ public final class GpuCandidateRunner implements CandidateRunner {
       bench = new Bench(target);
     }
     return bench;
-  }
-
-  private static String oneLine(RuntimeException e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return message.lines().findFirst().orElse(e.toString());
   }
 }

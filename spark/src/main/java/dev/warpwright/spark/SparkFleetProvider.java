@@ -2,6 +2,7 @@ package dev.warpwright.spark;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
+import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.tune.fleet.Fleet;
 import dev.warpwright.tune.fleet.FleetProvider;
 import java.util.Map;
@@ -50,19 +51,14 @@ public final class SparkFleetProvider implements FleetProvider {
       desk.log(log);
       return new SparkFleet(context, desk, executors, start);
     } catch (RuntimeException e) {
-      throw new DeviceError(master + ": " + reason(e));
+      throw new DeviceError(master + ": " + CandidateFailure.oneLine(e));
     } catch (Exception e) {
       // Scala throws what it does not declare.
       if (e instanceof SparkException) {
-        throw new DeviceError(master + ": " + reason(e));
+        throw new DeviceError(master + ": " + CandidateFailure.oneLine(e));
       }
       throw e;
     }
-  }
-
-  private static String reason(Exception e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return message.lines().findFirst().orElse(e.toString());
   }
 
   /** What was not given gets its value here; returns how many executors are expected, 0 if open. */

@@ -105,13 +105,14 @@ public record KernelResources(
         case Stmt.Store store -> base;
         case Stmt.Evaluate evaluate -> base;
         case Stmt.Comment comment -> base;
-        case Stmt.Block b -> throw notInKernel(b);
-        case Stmt.TileCopy c -> throw notInKernel(c);
-        case Stmt.TileFill f -> throw notInKernel(f);
-        case Stmt.TileMma m -> throw notInKernel(m);
-        case Stmt.TileMap m -> throw notInKernel(m);
-        case Stmt.TileReduce r -> throw notInKernel(r);
-        case Stmt.Flow flow -> throw notInKernel(flow);
+        case Stmt.Block _,
+            Stmt.TileCopy _,
+            Stmt.TileFill _,
+            Stmt.TileMma _,
+            Stmt.TileMap _,
+            Stmt.TileReduce _,
+            Stmt.Flow _ ->
+            throw notInKernel(s);
       };
     }
 

@@ -11,7 +11,6 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.verify.mutation.FlowMutation;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -68,7 +67,7 @@ public final class FlowMutationTesting {
     }
     this.expected = run(func, WAYS.getFirst());
     for (Options way : WAYS) {
-      if (!same(run(func, way), expected)) {
+      if (!MutationTesting.same(run(func, way), expected)) {
         throw new UserError(func.name() + " computes something else as " + way);
       }
     }
@@ -93,15 +92,6 @@ public final class FlowMutationTesting {
         .toList();
   }
 
-  private static boolean same(List<byte[]> a, List<byte[]> b) {
-    for (int i = 0; i < a.size(); i++) {
-      if (!Arrays.equals(a.get(i), b.get(i))) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   /** All mutants of these kinds. */
   public List<FlowMutation.Mutated> mutants(List<FlowMutation> mutations) {
     return mutations.stream().flatMap(m -> m.plant(func).stream()).toList();
@@ -118,7 +108,7 @@ public final class FlowMutationTesting {
       try {
         List<byte[]> results = run(mutant.func(), way);
         first = first == null ? results : first;
-        if (!same(results, first)) {
+        if (!MutationTesting.same(results, first)) {
           String detail = "results depend on the order, and on when what is under way completes";
           return new Result(mutant, Verdict.REPORTED, detail);
         }
@@ -127,7 +117,7 @@ public final class FlowMutationTesting {
         return new Result(mutant, Verdict.REPORTED, finding);
       }
     }
-    if (first == null || same(first, expected)) {
+    if (first == null || MutationTesting.same(first, expected)) {
       return new Result(mutant, Verdict.SURVIVED, "");
     }
     boolean allowed = mutant.mutation().mayOnlyChangeResults();

@@ -240,7 +240,7 @@ public final class MutationTesting {
     return new Result(subject.name(), mutant, verdict, detail, null, 0);
   }
 
-  private static boolean same(List<byte[]> a, List<byte[]> b) {
+  static boolean same(List<byte[]> a, List<byte[]> b) {
     for (int i = 0; i < a.size(); i++) {
       if (!Arrays.equals(a.get(i), b.get(i))) {
         return false;

@@ -114,7 +114,7 @@ final class NetworkRunner implements CandidateRunner {
     try {
       cubin = CudaCompilers.compile(source, target);
     } catch (CompileError e) {
-      throw new CandidateFailure(FailureReason.COMPILE, oneLine(e));
+      throw new CandidateFailure(FailureReason.COMPILE, CandidateFailure.oneLine(e));
     }
     // The old way may spill, for it may be the only one.
     if (!made.name().equals(NetworkCandidates.OLD)) {
@@ -141,7 +141,7 @@ final class NetworkRunner implements CandidateRunner {
     } catch (UserError | DeviceError e) {
       throw new CandidateFailure(
           here.device.context().isLost() ? FailureReason.FAULT : FailureReason.LAUNCH,
-          oneLine(e),
+          CandidateFailure.oneLine(e),
           here.device.context().isLost());
     }
     if (result.failure() != null) {
@@ -156,10 +156,5 @@ final class NetworkRunner implements CandidateRunner {
         result.error().relative(),
         here.sensors.map(DeviceSensors::clockMhz).orElse(0),
         here.sensors.map(DeviceSensors::temperature).orElse(0));
-  }
-
-  private static String oneLine(RuntimeException e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return message.lines().findFirst().orElse(e.toString());
   }
 }

@@ -1,11 +1,15 @@
 package dev.warpwright.cli.program;
 
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Rejected;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A way to schedule any function of some kind, with decisions left open. */
 interface FunctionSketch {
@@ -28,6 +32,26 @@ interface FunctionSketch {
       } catch (ScheduleError e) {
         // A result, a sum, or read by what nothing is put into: it stays.
       }
+    }
+  }
+
+  /** What a sketch of one kernel computes, and where its sums go. */
+  record Parts(List<FunctionBlocks.Entry> inner, BlockRef result) {
+    /** Sums of the result and all that nobody else sees lie in registers. */
+    static Parts inRegisters(Schedule s, FunctionBlocks blocks) {
+      List<FunctionBlocks.Entry> inner = new ArrayList<>(blocks.blocks());
+      BlockRef result = new BlockRef(blocks.result().name());
+      if (blocks.result().reduces()) {
+        result = s.cacheWrite(result, Scope.LOCAL).copy();
+      } else {
+        inner.removeLast();
+      }
+      for (FunctionBlocks.Entry each : inner) {
+        if (!each.output()) {
+          s.setScope(new BufferRef(each.written().name()), Scope.LOCAL);
+        }
+      }
+      return new Parts(inner, result);
     }
   }
 }

@@ -2,15 +2,12 @@ package dev.warpwright.cli.program;
 
 import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.schedule.BlockRef;
-import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Rejected;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
@@ -38,18 +35,9 @@ final class RowSketch implements FunctionSketch {
     long threads = decisions.choose("threads", 128, 64, 32, 256, 512);
     long depth = decisions.choose("depth", 1, 4, 8, 2);
 
-    List<FunctionBlocks.Entry> inner = new ArrayList<>(blocks.blocks());
-    BlockRef result = new BlockRef(last.name());
-    if (last.reduces()) {
-      result = s.cacheWrite(result, Scope.LOCAL).copy();
-    } else {
-      inner.removeLast();
-    }
-    for (FunctionBlocks.Entry each : inner) {
-      if (!each.output()) {
-        s.setScope(new BufferRef(each.written().name()), Scope.LOCAL);
-      }
-    }
+    FunctionSketch.Parts parts = FunctionSketch.Parts.inRegisters(s, blocks);
+    List<FunctionBlocks.Entry> inner = parts.inner();
+    BlockRef result = parts.result();
     List<LoopRef> loops = s.loops(result);
     Schedule.Halves t = s.split(ThreadLoops.fuse(s, loops.subList(0, parallel)), threads);
     for (FunctionBlocks.Entry each : inner.reversed()) {

@@ -64,18 +64,9 @@ final class TileSketch implements FunctionSketch {
     long depth = sums ? decisions.choose("depth", 8, 16, 4, 32, 1, 2) : 1;
     boolean shared = sums && decisions.choose("shared", 1, 0) == 1;
 
-    List<FunctionBlocks.Entry> inner = new ArrayList<>(blocks.blocks());
-    BlockRef result = new BlockRef(last.name());
-    if (last.reduces()) {
-      result = s.cacheWrite(result, Scope.LOCAL).copy();
-    } else {
-      inner.removeLast();
-    }
-    for (FunctionBlocks.Entry each : inner) {
-      if (!each.output()) {
-        s.setScope(new BufferRef(each.written().name()), Scope.LOCAL);
-      }
-    }
+    FunctionSketch.Parts parts = FunctionSketch.Parts.inRegisters(s, blocks);
+    List<FunctionBlocks.Entry> inner = parts.inner();
+    BlockRef result = parts.result();
     List<List<BlockRef>> staged = new ArrayList<>();
     for (FunctionBlocks.Entry each : inner) {
       staged.add(shared && each.reduces() ? staged(s, each) : List.of());

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Layout.Swizzle;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.ConstantTensor;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -45,6 +46,11 @@ public final class ConstantStore {
             shape,
             constant.where());
     return packed.computeIfAbsent(key, k -> pack(constant));
+  }
+
+  /** The memory of the same array. */
+  public MemorySegment segment(PackedConstant constant) {
+    return Elements.segment(array(constant));
   }
 
   private static Object pack(PackedConstant constant) {

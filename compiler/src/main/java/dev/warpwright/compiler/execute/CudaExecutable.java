@@ -65,7 +65,7 @@ public final class CudaExecutable implements Executable {
 
   private void upload(ConstantStore constants, CudaStream stream) {
     for (PackedConstant constant : compiled.constants()) {
-      MemorySegment packed = Elements.segment(constants.array(constant));
+      MemorySegment packed = constants.segment(constant);
       CudaBuffer buffer = context.allocate(Math.max(16, packed.byteSize()));
       buffer.copyFrom(packed, stream);
       this.constants.put(constant.buffer(), buffer);

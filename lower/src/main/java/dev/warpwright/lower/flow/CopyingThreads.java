@@ -156,8 +156,7 @@ final class CopyingThreads {
     if (f.kind() == ForKind.SERIAL && copiesItself(f.body()) && ahead(f) instanceof Stmt steps) {
       return steps;
     }
-    ForKind kind = f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind();
-    return new Stmt.For(f.var(), f.min(), f.extent(), kind, null, attrs, stmt(f.body()));
+    return f.ofThreads(stmt(f.body()));
   }
 
   /**

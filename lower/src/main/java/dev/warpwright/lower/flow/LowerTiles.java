@@ -4,7 +4,6 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
@@ -20,6 +19,7 @@ import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.block.BlockTiles;
+import dev.warpwright.lower.block.TilesOfWarps;
 import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
@@ -241,22 +241,10 @@ final class LowerTiles {
   private Stmt oneThread(Role role) {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt s : StageNumbers.flat(role.body())) {
-      stmts.add(TicketLoops.ofThread(func, blocks).drawn(serial(((Stmt.For) s).body())));
+      stmts.add(
+          TicketLoops.ofThread(func, blocks).drawn(TilesOfWarps.serial(((Stmt.For) s).body())));
     }
     return Stmts.seq(stmts);
-  }
-
-  /** Loops over items are loops. */
-  private static Stmt serial(Stmt s) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt inner) {
-        Stmt result = super.stmt(inner);
-        return result instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT
-            ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), f.body())
-            : result;
-      }
-    }.stmt(s);
   }
 
   /**

@@ -3,7 +3,6 @@ package dev.warpwright.lower.flow;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
@@ -186,15 +185,7 @@ final class RingTiles {
       }
       case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
       case Stmt.For f when TicketLoops.isDrawn(f) -> f.withBody(stmt(f.body()));
-      case Stmt.For f ->
-          new Stmt.For(
-              f.var(),
-              f.min(),
-              f.extent(),
-              f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind(),
-              null,
-              f.attrs(),
-              stmt(f.body()));
+      case Stmt.For f -> f.ofThreads(stmt(f.body()));
       case Stmt.If i ->
           new Stmt.If(
               i.condition(), stmt(i.then()), i.otherwise() == null ? null : stmt(i.otherwise()));
@@ -386,11 +377,6 @@ final class RingTiles {
     if (buffer.scope() != Scope.FRAGMENT || !fill.to().equals(Region.whole(buffer))) {
       throw new LoweringException("beside rings only whole fragments are filled");
     }
-    Buffer registers = code.registers(buffer);
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "r",
-        registers.extent(0),
-        r -> new Stmt.Store(registers, List.of(r), fill.value()));
+    return code.fill(buffer, fill.value());
   }
 }

@@ -404,12 +404,7 @@ final class RoleCode {
         || !fill.to().equals(Region.whole(buffer))) {
       throw new LoweringException("the fill of " + buffer.name() + " in a role is not lowered yet");
     }
-    Buffer registers = code.registers(buffer);
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "r",
-        registers.extent(0),
-        r -> new Stmt.Store(registers, List.of(r), fill.value()));
+    return code.fill(buffer, fill.value());
   }
 
   /** A tile that is computed in shared memory, all of which the next statement copies away. */

@@ -2,7 +2,6 @@ package dev.warpwright.lower.flow;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -56,15 +55,7 @@ final class WarpCode {
       // Its number may pick registers.
       case Stmt.For f when Exprs.isConst(f.extent(), 1) ->
           lowered(Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()));
-      case Stmt.For f ->
-          new Stmt.For(
-              f.var(),
-              f.min(),
-              f.extent(),
-              f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind(),
-              null,
-              f.attrs(),
-              lowered(f.body()));
+      case Stmt.For f -> f.ofThreads(lowered(f.body()));
       case Stmt.If i ->
           new Stmt.If(
               i.condition(),
@@ -101,11 +92,6 @@ final class WarpCode {
       throw new LoweringException(
           "the fill of " + buffer.name() + " in a role of warps is not lowered yet");
     }
-    Buffer registers = code.registers(buffer);
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "r",
-        registers.extent(0),
-        r -> new Stmt.Store(registers, List.of(r), fill.value()));
+    return code.fill(buffer, fill.value());
   }
 }

@@ -10,6 +10,7 @@ import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.GpuTarget;
@@ -126,7 +127,7 @@ public final class NetworkBench implements AutoCloseable {
       if (device.context().isLost()) {
         throw e;
       }
-      progress.accept("there is no baseline: " + oneLine(e));
+      progress.accept("there is no baseline: " + CandidateFailure.oneLine(e));
       return null;
     }
   }
@@ -191,7 +192,8 @@ public final class NetworkBench implements AutoCloseable {
     try {
       return new Compiled.Code(source, CudaCompilers.compile(source, target));
     } catch (CompileError e) {
-      return new Compiled.Refused(new Outcome.Failed(FailureReason.COMPILE, oneLine(e)));
+      return new Compiled.Refused(
+          new Outcome.Failed(FailureReason.COMPILE, CandidateFailure.oneLine(e)));
     }
   }
 
@@ -284,7 +286,9 @@ public final class NetworkBench implements AutoCloseable {
         throw e;
       }
       return NetworkResult.failed(
-          baseline.name(), null, new Outcome.Failed(FailureReason.LAUNCH, oneLine(e)));
+          baseline.name(),
+          null,
+          new Outcome.Failed(FailureReason.LAUNCH, CandidateFailure.oneLine(e)));
     }
     NetworkError error = OutputReader.error(memory, data, 0, stream);
     NetworkResult result = new NetworkResult(baseline.name(), null, error, null, null);
@@ -321,7 +325,9 @@ public final class NetworkBench implements AutoCloseable {
       throw e;
     }
     return NetworkResult.failed(
-        program.name(), null, new Outcome.Failed(FailureReason.LAUNCH, oneLine(e)));
+        program.name(),
+        null,
+        new Outcome.Failed(FailureReason.LAUNCH, CandidateFailure.oneLine(e)));
   }
 
   private Outcome.Failed wrong(String what, NetworkError error) {
@@ -329,10 +335,5 @@ public final class NetworkBench implements AutoCloseable {
         FailureReason.WRONG,
         String.format(
             Locale.ROOT, "%s: %s (seed %d)", what, error.why(data.tolerance()), data.seed()));
-  }
-
-  private static String oneLine(RuntimeException e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return message.lines().findFirst().orElse(e.toString());
   }
 }

@@ -221,7 +221,7 @@ final class GridPlay {
     phase[block] = what;
     int queue = what == Phase.STEPS ? working[sm(block)] : 0;
     due[block] = length + (queue == 0 ? now : clock[queue]);
-    queues[queue].add(block);
+    queues[queue].put(block);
   }
 
   /** What a block does when a phase of it is over. */
@@ -394,7 +394,7 @@ final class GridPlay {
       if (other != block && phase[other] == Phase.STEPS) {
         queues[before].remove(other);
         due[other] += clock[after] - clock[before];
-        queues[after].add(other);
+        queues[after].put(other);
       }
     }
     working[sm] = after;

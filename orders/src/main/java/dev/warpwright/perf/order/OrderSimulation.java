@@ -80,19 +80,6 @@ public record OrderSimulation(
   }
 
   /**
-   * Plays an order without steps, of which a tile may wait for others of its own step, as blocks on
-   * a device do.
-   *
-   * @throws UserError as {@link #run} does, for one tile at a time
-   */
-  public static OrderSimulation runWaiting(
-      TileProblem problem, List<WorkItem> order, CachePolicy policy) {
-    problem.oneAtATime().check(order, false);
-    OrderSimulation run = new Player(problem, order, policy, false, () -> false).play();
-    return Objects.requireNonNull(run);
-  }
-
-  /**
    * Plays an order without steps, unless it takes too long.
    *
    * @param stop asked now and then
@@ -315,7 +302,7 @@ public record OrderSimulation(
           victim = block;
         }
       }
-      kept.forEach(farthest::restore);
+      kept.forEach(farthest::put);
       return victim;
     }
 

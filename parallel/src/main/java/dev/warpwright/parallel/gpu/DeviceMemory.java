@@ -16,7 +16,6 @@ import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.GridLauncher;
-import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -59,7 +58,7 @@ final class DeviceMemory {
       buffers.put(view.view(), buffer(view.of()).slice(view.first() * row, bytes(view.view())));
     }
     for (PackedConstant constant : parallel.constants().get(device)) {
-      buffer(constant.buffer()).copyFrom(segment(constants.array(constant)), kernels);
+      buffer(constant.buffer()).copyFrom(constants.segment(constant), kernels);
     }
     kernels.synchronize();
     for (Program.Step step : program.steps()) {
@@ -67,15 +66,6 @@ final class DeviceMemory {
         launches.put(launch, prepare(launch));
       }
     }
-  }
-
-  private static MemorySegment segment(Object array) {
-    return switch (array) {
-      case float[] a -> MemorySegment.ofArray(a);
-      case short[] a -> MemorySegment.ofArray(a);
-      case int[] a -> MemorySegment.ofArray(a);
-      default -> throw new IllegalArgumentException("no storage: " + array.getClass());
-    };
   }
 
   private static long bytes(Buffer buffer) {

@@ -31,6 +31,12 @@ public final class CandidateFailure extends Exception {
     this(reason, message, false);
   }
 
+  /** {@return what an exception says, its first line: records hold no more} */
+  public static String oneLine(Throwable e) {
+    String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    return message.lines().findFirst().orElse(e.toString());
+  }
+
   /** {@return the reason, by which failures are counted} */
   public FailureReason reason() {
     return reason;

@@ -8,7 +8,6 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
@@ -131,12 +130,7 @@ public final class BlockTiles {
     private Stmt fill(Stmt.TileFill fill) {
       Buffer buffer = fill.to().buffer();
       if (buffer.scope() == Scope.FRAGMENT) {
-        Buffer registers = code.registers(buffer);
-        return Stmts.loop(
-            ForKind.UNROLLED,
-            "r",
-            registers.extent(0),
-            r -> new Stmt.Store(registers, List.of(r), fill.value()));
+        return code.fill(buffer, fill.value());
       }
       long points = 1;
       for (var range : fill.to().tile()) {

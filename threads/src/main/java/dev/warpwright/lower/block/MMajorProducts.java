@@ -15,7 +15,6 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MMajor;
 import dev.warpwright.lower.gpu.ThreadCode;
-import dev.warpwright.lower.pass.LoweringException;
 import java.util.List;
 
 /**
@@ -42,9 +41,11 @@ final class MMajorProducts {
     int rows = (int) digits.get(2).extent();
     int groups = (int) digits.get(3).extent();
     Buffer from = mma.b().buffer();
-    require(mma, MMajor.is(mma.a().buffer()), "needs its first operand with rows side by side");
-    require(mma, mma.a().tile().size() == 2 && !mma.transposeA(), "needs a matrix of rows");
-    require(
+    MmaLowering.require(
+        mma, MMajor.is(mma.a().buffer()), "needs its first operand with rows side by side");
+    MmaLowering.require(
+        mma, mma.a().tile().size() == 2 && !mma.transposeA(), "needs a matrix of rows");
+    MmaLowering.require(
         mma,
         vec == MMajor.VECTOR
             && rows == MMajor.VECTOR
@@ -115,11 +116,5 @@ final class MMajorProducts {
         row,
         layout.rowOfThread(code.thread()),
         new Stmt.Let(col, layout.colOfThread(code.thread()), steps));
-  }
-
-  private static void require(Stmt.TileMma mma, boolean holds, String what) {
-    if (!holds) {
-      throw new LoweringException("the GEMM into " + mma.c().buffer().name() + " " + what);
-    }
   }
 }

@@ -15,7 +15,6 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MMajor;
@@ -149,8 +148,8 @@ final class MmaLowering {
             instruction.aRegisters() == 4 ? Intrinsics.LDMATRIX_X4 : Intrinsics.LDMATRIX_X2,
             address(a, Exprs.mul(mi, instruction.aRegisters())),
             address(region, tileRow, column));
-    return withRounding(
-        instruction, load, a, Exprs.mul(mi, instruction.aRegisters()), instruction.aRegisters());
+    return instruction.rounded(
+        load, a, Exprs.mul(mi, instruction.aRegisters()), instruction.aRegisters());
   }
 
   /**
@@ -212,8 +211,7 @@ final class MmaLowering {
           default -> throw new LoweringException("no ldmatrix of " + registers + " registers");
         };
     Stmt loadB =
-        withRounding(
-            instruction,
+        instruction.rounded(
             Exprs.evaluate(load, address(b, Exprs.i32(0)), address(mma.b(), tileRow, column)),
             b,
             Exprs.i32(0),
@@ -244,31 +242,6 @@ final class MmaLowering {
                             address(a, Exprs.mul(mi, instruction.aRegisters())),
                             address(b, Exprs.mul(ni, instruction.bRegisters())))));
     return new Stmt.Alloc(b, Stmts.seq(loadB, products));
-  }
-
-  /** tf32 operands are rounded in registers; the hardware would cut them off. */
-  private static Stmt withRounding(
-      MmaInstruction instruction, Stmt load, Buffer registers, Expr first, int count) {
-    if (instruction != MmaInstruction.TF32_K8) {
-      return load;
-    }
-    return Stmts.seq(
-        load,
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "r",
-            count,
-            r -> {
-              List<Expr> at = List.of(Exprs.add(first, r));
-              Expr bits = new Expr.Load(registers, at);
-              return new Stmt.Store(
-                  registers,
-                  at,
-                  new Expr.Call(
-                      Intrinsics.CVT_RNA_TF32,
-                      List.of(new Expr.Bitcast(Type.F32, bits)),
-                      Type.U32));
-            }));
   }
 
   private static Expr address(Buffer registers, Expr index) {
@@ -424,7 +397,7 @@ final class MmaLowering {
     return Exprs.cast(DType.F32, new Expr.Load(region.buffer(), indices));
   }
 
-  private static void require(Stmt.TileMma mma, boolean holds, String what) {
+  static void require(Stmt.TileMma mma, boolean holds, String what) {
     if (!holds) {
       throw new LoweringException("the GEMM into " + mma.c().buffer().name() + " " + what);
     }

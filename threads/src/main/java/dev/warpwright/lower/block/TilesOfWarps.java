@@ -2,7 +2,6 @@ package dev.warpwright.lower.block;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
@@ -88,14 +87,12 @@ public final class TilesOfWarps {
   }
 
   /** Loops over items are loops. */
-  private static Stmt serial(Stmt s) {
+  public static Stmt serial(Stmt s) {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt inner) {
         Stmt result = super.stmt(inner);
-        return result instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT
-            ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), f.body())
-            : result;
+        return result instanceof Stmt.For f ? f.ofThreads(f.body()) : result;
       }
     }.stmt(s);
   }

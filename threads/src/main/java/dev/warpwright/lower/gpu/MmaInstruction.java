@@ -1,7 +1,16 @@
 package dev.warpwright.lower.gpu;
 
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.List;
 
 /**
  * The matrix instructions that a {@code TileMma} may name in its attribute {@code instr}. All work
@@ -79,5 +88,24 @@ public enum MmaInstruction {
   /** 32-bit registers of B. */
   public int bRegisters() {
     return k / rowElements();
+  }
+
+  /** tf32 operands are rounded in registers; the hardware would cut them off. */
+  public Stmt rounded(Stmt load, Buffer registers, Expr first, int count) {
+    if (this != TF32_K8) {
+      return load;
+    }
+    return Stmts.seq(
+        load,
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            count,
+            r -> {
+              List<Expr> at = List.of(Exprs.add(first, r));
+              Expr value = new Expr.Bitcast(Type.F32, new Expr.Load(registers, at));
+              return new Stmt.Store(
+                  registers, at, new Expr.Call(Intrinsics.CVT_RNA_TF32, List.of(value), Type.U32));
+            }));
   }
 }

@@ -126,7 +126,8 @@ record MmaOperands(
                 r -> Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8)));
           }
           List<Expr> at = acrossA ? mnMajorA(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
-          return rounded(read(count, acrossA, aRegisters, first, at, a), aRegisters, first, count);
+          return instruction.rounded(
+              read(count, acrossA, aRegisters, first, at, a), aRegisters, first, count);
         });
   }
 
@@ -235,7 +236,8 @@ record MmaOperands(
               Exprs.add(
                   Exprs.mul(set, (long) tilesN * instruction.bRegisters()), Exprs.mul(j, count));
           List<Expr> at = acrossB ? mnMajorB(stage, k, n, lane) : alongK(stage, k, n, lane, count);
-          return rounded(read(count, acrossB, bRegisters, first, at, b), bRegisters, first, count);
+          return instruction.rounded(
+              read(count, acrossB, bRegisters, first, at, b), bRegisters, first, count);
         });
   }
 
@@ -272,25 +274,6 @@ record MmaOperands(
         };
     return Exprs.evaluate(
         intrinsic, new Expr.AddressOf(to, List.of(first)), new Expr.AddressOf(ring.ring(), at));
-  }
-
-  /** tf32 operands are rounded in registers; the hardware would cut them off. */
-  private Stmt rounded(Stmt load, Buffer registers, Expr first, int count) {
-    if (instruction != MmaInstruction.TF32_K8) {
-      return load;
-    }
-    return Stmts.seq(
-        load,
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "r",
-            count,
-            r -> {
-              List<Expr> at = List.of(Exprs.add(first, r));
-              Expr value = new Expr.Bitcast(Type.F32, new Expr.Load(registers, at));
-              return new Stmt.Store(
-                  registers, at, new Expr.Call(Intrinsics.CVT_RNA_TF32, List.of(value), Type.U32));
-            }));
   }
 
   /** The products of one depth. */

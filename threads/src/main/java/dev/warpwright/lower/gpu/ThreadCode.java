@@ -74,6 +74,13 @@ public final class ThreadCode {
         fragment, f -> Buffer.of(f.name(), f.dtype(), Scope.LOCAL, layout(f).registers()));
   }
 
+  /** A value in all registers of a fragment. */
+  public Stmt fill(Buffer fragment, Expr value) {
+    Buffer all = registers(fragment);
+    return Stmts.loop(
+        ForKind.UNROLLED, "r", all.extent(0), r -> new Stmt.Store(all, List.of(r), value));
+  }
+
   /** The same elements of an M-major tile by columns and rows, so that a vector is of rows. */
   Buffer turned(Buffer tile) {
     return turned.computeIfAbsent(tile, MMajor::turned);

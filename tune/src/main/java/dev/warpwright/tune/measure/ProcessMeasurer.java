@@ -4,6 +4,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Rejected;
+import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.tune.measure.WorkerProtocol.Reply;
@@ -227,11 +228,14 @@ public final class ProcessMeasurer implements Measurer {
       text = IrPrinter.text(kernel);
     } catch (Rejected e) {
       return new CompiledText(
-          "", new Reply.Failed(new Outcome.Failed(FailureReason.REJECTED, oneLine(e))));
+          "",
+          new Reply.Failed(
+              new Outcome.Failed(FailureReason.REJECTED, CandidateFailure.oneLine(e))));
     } catch (RuntimeException e) {
       // A mistake of the generator costs this candidate, not the search.
       return new CompiledText(
-          "", new Reply.Failed(new Outcome.Failed(FailureReason.CRASH, oneLine(e))));
+          "",
+          new Reply.Failed(new Outcome.Failed(FailureReason.CRASH, CandidateFailure.oneLine(e))));
     }
     Request request = new Request(Task.COMPILE, text, candidate.values());
     Reply reply =
@@ -248,11 +252,6 @@ public final class ProcessMeasurer implements Measurer {
       texts.put(candidate, compiled);
     }
     return compiled;
-  }
-
-  private static String oneLine(RuntimeException e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return message.lines().findFirst().orElse(e.toString());
   }
 
   private Trial time(Candidate candidate, CompiledText compiled) {

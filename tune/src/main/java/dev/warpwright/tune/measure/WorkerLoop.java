@@ -144,9 +144,7 @@ public final class WorkerLoop {
   }
 
   private static Reply failed(FailureReason reason, Throwable e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
-    return new Reply.Failed(
-        new Outcome.Failed(reason, message.lines().findFirst().orElse(e.toString())));
+    return new Reply.Failed(new Outcome.Failed(reason, CandidateFailure.oneLine(e)));
   }
 
   private void read() {
