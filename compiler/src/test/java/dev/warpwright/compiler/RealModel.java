@@ -57,6 +57,11 @@ record RealModel(Path file) {
     return Warpwright.load(file, graph ? null : Architecture.parse(description.toString()));
   }
 
+  /** The network's name, that of its folder. */
+  String network() {
+    return file.getParent().getFileName().toString();
+  }
+
   float[] input() {
     return NpyFile.read(file.resolveSibling("input.npy")).toFloats();
   }

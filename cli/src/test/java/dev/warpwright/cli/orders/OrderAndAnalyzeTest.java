@@ -86,7 +86,7 @@ final class OrderAndAnalyzeTest {
   /** A found or drawn order of two chained products runs as it stands in its file. */
   @Test
   void ordersOfTwoChainedProductsAreMeasured() throws IOException {
-    String chain = "order measure M=128 N=128 K=32 N2=64 tile=64x64 from=simulator gpu=a100 ";
+    String chain = "order measure M=128 N=128 K=32 N2=64 tile=64x64 from=simulator gpu=3050 ";
     assertThat(execute((chain + "order=row,rows:1,mixed:1,halves").split(" "))).isZero();
     assertThat(out()).contains("row            row", "mixed:1        row").doesNotContain("WRONG");
     assertThat(execute((chain + "order=row wait=grid,row").split(" "))).isZero();
@@ -158,7 +158,7 @@ final class OrderAndAnalyzeTest {
    */
   @Test
   void ordersInPartsAreMeasured() throws IOException {
-    String chain = "order measure M=128 N=128 K=32 N2=64 tile=64x64 gpu=a100 ";
+    String chain = "order measure M=128 N=128 K=32 N2=64 tile=64x64 gpu=3050 ";
     assertThat(
             execute(
                 (chain + "from=simulator order=partial:2,partial:2:2 wait=row,tile").split(" ")))

@@ -109,13 +109,7 @@ class DistributedGemmTest {
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(func.params(), SEED);
     Interpreter.of(func, Options.CHECKED).run(expected);
-    for (GridOptions options :
-        List.of(
-            GridOptions.DEFAULT,
-            GridOptions.DEFAULT
-                .withWarps(GridOptions.WarpChoice.LAST)
-                .withBlocks(Options.Order.REVERSE, 4),
-            GridOptions.random(SEED))) {
+    for (GridOptions options : LoweringTest.WAYS) {
       Arguments arguments = Arguments.random(kernel.params(), SEED);
       List<BlockOrder.Tile> tiles =
           new BlockOrder.Grouped(8)
