@@ -12,6 +12,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +77,7 @@ public record MutationSubject(
   /**
    * What an execution left.
    *
-   * @param findings what the simulator reported
+   * @param findings what the simulator reported first, which ended the execution
    * @param memory the bytes of all buffers afterwards; after a finding, those up to there
    */
   public record Outcome(List<Finding> findings, List<byte[]> memory) {
@@ -120,7 +121,8 @@ public record MutationSubject(
         Map.of(),
         (other, order, data) -> {
           Arguments values = arguments.apply(data);
-          List<Finding> findings = new GridInterpreter(other, order).check(values);
+          GridInterpreter interpreter = new GridInterpreter(other, order);
+          List<Finding> findings = upToTheFirst(() -> interpreter.run(values));
           return new Outcome(findings, memory(kernel.buffers(), values));
         });
   }
@@ -154,8 +156,8 @@ public record MutationSubject(
     return (other, order, data) -> {
       Arguments values = Checks.arguments(network, rows, seed + data);
       Program program = with(network.program(), kernel, other);
-      List<Finding> findings =
-          new ProgramInterpreter(program, order, Options.CHECKED).check(values);
+      ProgramInterpreter interpreter = new ProgramInterpreter(program, order, Options.CHECKED);
+      List<Finding> findings = upToTheFirst(() -> interpreter.run(values));
       return new Outcome(findings, memory(network.network().outputs(), values));
     };
   }
@@ -179,14 +181,24 @@ public record MutationSubject(
                 Map.of(),
                 (other, order, data) -> {
                   Arguments values = arguments.apply(data);
-                  List<Finding> findings =
-                      new ProgramInterpreter(with(program, kernel, other), order, Options.CHECKED)
-                          .check(values);
+                  ProgramInterpreter interpreter =
+                      new ProgramInterpreter(with(program, kernel, other), order, Options.CHECKED);
+                  List<Finding> findings = upToTheFirst(() -> interpreter.run(values));
                   return new Outcome(findings, memory(outputs, values));
                 }));
       }
     }
     return subjects;
+  }
+
+  /** What an execution ends with; whatever else is wrong with a mutant, it is found. */
+  private static List<Finding> upToTheFirst(Runnable execution) {
+    try {
+      execution.run();
+      return List.of();
+    } catch (SimulationError e) {
+      return e.findings();
+    }
   }
 
   private static Program with(Program program, Kernel kernel, Kernel other) {
