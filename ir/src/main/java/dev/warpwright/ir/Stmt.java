@@ -89,7 +89,11 @@ public sealed interface Stmt
       return newBody == body ? this : new For(var, min, extent, kind, axis, attrs, newBody);
     }
 
-    /** {@return the same with another body, over work items no more: a loop of threads} */
+    /**
+     * {@return the same with another body, over work items no more: a loop of threads}
+     *
+     * @param newBody instead of this one
+     */
     public For ofThreads(Stmt newBody) {
       return kind == ForKind.PERSISTENT
           ? new For(var, min, extent, ForKind.SERIAL, axis, attrs, newBody)

@@ -31,7 +31,11 @@ public final class CandidateFailure extends Exception {
     this(reason, message, false);
   }
 
-  /** {@return what an exception says, its first line: records hold no more} */
+  /**
+   * {@return what an exception says, its first line: records hold no more}
+   *
+   * @param e what went wrong
+   */
   public static String oneLine(Throwable e) {
     String message = e.getMessage() == null ? e.toString() : e.getMessage();
     return message.lines().findFirst().orElse(e.toString());
