@@ -32,6 +32,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Networks whose activations stay in registers, in the simulator beside double precision. */
 class RegisterChainTest {
+  /** A power of two: what is compiled is for all counts up to the next one. */
+  private static final int ROWS = 128;
+
   private static Graph graph(String architecture, boolean bias) {
     return RandomMlp.of((Architecture.Mlp) Architecture.parse(architecture), bias, DType.F32, 7);
   }
@@ -93,14 +96,15 @@ class RegisterChainTest {
   @Test
   void everyWayHasANameOfItsOwnAndTheFirstIsTaken() {
     Graph graph = graph("mlp:64,64,64:relu", true);
-    List<Alternative> ways = NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    List<Alternative> ways =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16, ROWS);
     assertThat(ways).extracting(Alternative::name).doesNotHaveDuplicates();
     assertThat(ways.getFirst().name()).startsWith("register chaining consumers=");
     assertThat(ways.getLast().name()).isEqualTo("shared chaining");
     CompiledKernel first = ways.getFirst().compile().get().orElseThrow().kernels().getFirst();
     try (CompiledModel model =
         new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_90A), Precision.F16)) {
-      assertThat(IrPrinter.text(model.program(100).kernels().getFirst().kernel()))
+      assertThat(IrPrinter.text(model.program(ROWS).kernels().getFirst().kernel()))
           .isEqualTo(IrPrinter.text(first.kernel()));
     }
   }
@@ -168,7 +172,8 @@ class RegisterChainTest {
   @Test
   void whatCompilesToSomethingElseIsPassedOver() {
     Graph graph = graph("mlp:64,64,64:relu", true);
-    List<Alternative> ways = NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    List<Alternative> ways =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16, ROWS);
     List<String> asked = new ArrayList<>();
     String taken =
         taken(
@@ -200,10 +205,10 @@ class RegisterChainTest {
                 graph,
                 GpuTarget.SM_90A,
                 Precision.F16,
-                100,
+                ROWS,
                 null,
                 null,
-                kernel -> fast.test(IrPrinter.text(kernel)) ? 0 : 8)
+                kernel -> fast.test(IrPrinter.text(kernel)) ? 0 : 800)
             .kernels()
             .getFirst()
             .kernel());

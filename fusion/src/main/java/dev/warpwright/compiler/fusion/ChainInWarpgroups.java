@@ -37,9 +37,13 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
 
   @Override
   List<ChainTiling> tilings(FusionInput in) {
-    return refusal(in).isEmpty()
-        ? ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in))
-        : List.of();
+    if (!refusal(in).isEmpty()) {
+      return List.of();
+    }
+    long tiles = in.tilesOfAnSm(RegisterChain.ROWS);
+    return RegisterChaining.busyFirst(
+        ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in)),
+        tiling -> tiling.consumers() - tiles);
   }
 
   @Override

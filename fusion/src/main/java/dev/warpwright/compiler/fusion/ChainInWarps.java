@@ -53,7 +53,10 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
     if (!refusal(in).isEmpty()) {
       return List.of();
     }
-    List<WarpTiling> fit = WarpTiling.candidates(in.chained(), in.target(), in.sms());
+    List<WarpTiling> fit =
+        RegisterChaining.busyFirst(
+            WarpTiling.candidates(in.chained(), in.target(), in.sms()),
+            tiling -> tiling.warps() - in.tilesOfAnSm(tiling.rows()));
     // Behind warpgroups that do not chain, a few spilled registers cost less than shared memory.
     return fit.isEmpty() && in.target().hasHopper() ? measured(in) : fit;
   }

@@ -108,6 +108,15 @@ record FusionInput(
     return DeviceCatalogue.sms(target);
   }
 
+  /**
+   * The most that each SM has to do of something.
+   *
+   * @param rows of a tile
+   */
+  long tilesOfAnSm(long rows) {
+    return Math.ceilDiv(Math.ceilDiv(this.rows, rows), sms());
+  }
+
   /** The GEMMs that the families might compute, in order. */
   List<GemmWorkload> gemms() {
     return gemms(network, precision, rows);

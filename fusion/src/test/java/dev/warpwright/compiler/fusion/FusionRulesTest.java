@@ -78,9 +78,9 @@ final class FusionRulesTest {
     @Test
     void leaveToWarpsWhatIsSlow() {
       FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
-      FusionAttempts byWarps = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 8 : 0);
+      FusionAttempts byWarps = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 800 : 0);
       assertThat(rule.apply(in, byWarps).why()).contains("warps holds activations of 32 rows");
-      FusionAttempts none = new FusionAttempts(null, kernel -> 8);
+      FusionAttempts none = new FusionAttempts(null, kernel -> 800);
       assertThat(rule.apply(in, none).why()).contains("warpgroups holds activations");
     }
 
@@ -106,10 +106,41 @@ final class FusionRulesTest {
                   null,
                   kernel -> {
                     tried.add(kernel);
-                    return tried.size() == 3 ? 8 : 16;
+                    return tried.size() == 3 ? 800 : 1600;
                   }));
       assertThat(tried).hasSizeGreaterThan(3);
       assertThat(attempt.made().orElseThrow().kernels().getFirst().kernel()).isSameAs(tried.get(2));
+    }
+
+    /** The presumably fastest first: a few bytes cost less than half of the warpgroups. */
+    @Test
+    void takeTheFirstThatSpillsLittle() {
+      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 1 << 20);
+      List<Kernel> tried = new ArrayList<>();
+      Attempt attempt =
+          rule.apply(
+              in,
+              new FusionAttempts(
+                  null,
+                  kernel -> {
+                    tried.add(kernel);
+                    return tried.size() == 1 ? 1600 : tried.size() == 2 ? 88 : 8;
+                  }));
+      assertThat(tried).hasSizeGreaterThan(3);
+      assertThat(attempt.made().orElseThrow().kernels().getFirst().kernel()).isSameAs(tried.get(1));
+    }
+
+    /** 4096 rows are half a tile for each SM. */
+    @Test
+    void areNoMoreThanTheirTiles() {
+      assertThat(first(4096)).isEqualTo(1);
+      assertThat(first(132 * 64 * 2)).isEqualTo(2);
+      assertThat(first(1 << 20)).isGreaterThan(3);
+    }
+
+    private static int first(int rows) {
+      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, rows);
+      return new ChainInWarpgroups().tilings(in).getFirst().consumers();
     }
 
     private static boolean isByWarpgroups(Kernel kernel) {

@@ -63,7 +63,9 @@ class FastKernelCheckTest {
         CLEAN.replace(
             "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
             "16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads");
-    String waiting = "ptxas info    : (C7519) waits added in 'k'\n";
+    String waiting = "ptxas info    : (C7512) waits added in 'k'\n";
+    String fenced = "ptxas info    : (C7519) warpgroup.arrive is injected in function 'k'\n";
+    assertThat(spills("fast = 1", CLEAN + fenced)).isEqualTo(1);
     assertThat(spills("fast = 1", CLEAN)).isZero();
     assertThat(spills("x = 1", CLEAN + waiting)).isZero();
     assertThat(spills("x = 1", spilling)).isEqualTo(20);
