@@ -10,6 +10,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.COLLECT;
 import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
+import static dev.warpwright.families.wgmma.HopperNumber.COPIED_ACROSS;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
@@ -292,8 +293,9 @@ public final class HopperModel {
     }
     ThreadCopies copies =
         ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP, c.vectors());
+    double longer = copiesAcross(w) ? at(COPIED_ACROSS) : 1;
     if (copies.small() > 0) {
-      return copies.batches() * at(BATCH) * (c.vectors() ? at(SHIFTED) : 1);
+      return copies.batches() * at(BATCH) * longer * (c.vectors() ? at(SHIFTED) : 1);
     }
     double shared = c.minBlocks() * (HopperLimits.sharedBytes(w, c) + 1024.0) / 1024;
     double left = FIRST_LEVEL_KB - SHARED_KB[SHARED_KB.length - 1];
@@ -306,9 +308,16 @@ public final class HopperModel {
     int ahead = Math.min(MOST_AHEAD, c.stages() - FREE_STAGES);
     return together(
         at(SHARP),
-        copies.instructions() * at(COPY) * sharing,
+        copies.instructions() * at(COPY) * longer * sharing,
         at(COPY_LATENCY) / (ahead + 1),
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
+  }
+
+  /** Whether threads copy an MN-major operand whose rows begin anywhere. */
+  private static boolean copiesAcross(GemmWorkload w) {
+    long bytes = w.operands().bytes();
+    return w.layout().transposedA() && w.lda() * bytes % ThreadCopies.CHUNK != 0
+        || !w.layout().transposedB() && w.ldb() * bytes % ThreadCopies.CHUNK != 0;
   }
 
   /**

@@ -17,6 +17,9 @@ enum HopperNumber {
   /** A warp's load or store of what it transposes on its way to shared memory. */
   TRANSPOSED,
 
+  /** How much longer threads take to copy MN-major rows that begin anywhere than K-major ones. */
+  COPIED_ACROSS,
+
   /** Until all blocks know that operands are packed, beside what that moves. */
   PACKING,
 

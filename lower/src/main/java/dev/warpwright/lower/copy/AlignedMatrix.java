@@ -36,6 +36,9 @@ record AlignedMatrix(Buffer from, Buffer to, int threads, int registers, long bl
     implements PackedMatrix {
   private static final int WORD = 4;
 
+  /** Registers of what a thread has under way: each load has an address of its own, too. */
+  private static final int UNDER_WAY = 32;
+
   AlignedMatrix {
     if (from.dtype() != to.dtype()
         || from.rank() != 2
@@ -71,7 +74,7 @@ record AlignedMatrix(Buffer from, Buffer to, int threads, int registers, long bl
   /** Pieces that a thread has under way at once; loads of less than a word take a register each. */
   private long rounds() {
     int each = Math.max(CHUNK / WORD, elements() / together());
-    long most = Math.max(1, Math.min(LOADED, registers - OTHER_REGISTERS) / each);
+    long most = Math.max(1, Math.min(UNDER_WAY, registers - OTHER_REGISTERS) / each);
     return Math.min(most, Math.ceilDiv(pieces(), threads * blocks));
   }
 
