@@ -13,6 +13,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
 import static dev.warpwright.families.wgmma.HopperNumber.COPIED_ACROSS;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
+import static dev.warpwright.families.wgmma.HopperNumber.COUPLED;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
 import static dev.warpwright.families.wgmma.HopperNumber.FIRST_LEVEL;
@@ -142,7 +143,8 @@ public final class HopperModel {
             + at(CLUSTER) * cluster
             + together(at(SHARP), steps * step, dram, powered)
             + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
-            + restarts(c, shares)
+            + (restarts(grid, c, step, math / sharing) + coupled(grid, c))
+                * Math.max(0, shares.waves() - 1)
             + combining;
     return TileFeatures.of(
         grid,
@@ -400,10 +402,40 @@ public final class HopperModel {
     return written + at(PANEL) * row / width * c.tileM() / (INSTRUCTION_ROWS * c.consumers());
   }
 
-  /** Microseconds in which an SM has no block, from the second wave on. */
-  private double restarts(HopperConfig c, TileGrid.Shares shares) {
-    boolean alone = c.blocks() == 0 && c.minBlocks() == 1;
-    return alone ? at(RESTART) * Math.max(0, shares.waves() - 1) : 0;
+  /**
+   * Microseconds by which a wave is longer because blocks come and go: an SM has none for a while,
+   * or others on it are done before a new one has begun, read, and written.
+   *
+   * @param step of all blocks of an SM together
+   * @param math of a step of one block
+   */
+  private double restarts(TileGrid grid, HopperConfig c, double step, double math) {
+    if (c.blocks() > 0) {
+      return 0;
+    }
+    if (c.minBlocks() == 1) {
+      return at(RESTART);
+    }
+    double own =
+        at(RESTART)
+            + at(LATENCY)
+            + at(FAR)
+            + grid.steps() * Math.max(math, grid.stepBytes() / at(TAKEN_BYTES))
+            + epilogue(grid, c, 1)
+            + at(LATENCY);
+    return Math.max(0, own - grid.steps() * step - epilogue(grid, c, c.minBlocks()));
+  }
+
+  /**
+   * Microseconds that blocks of a cluster wait for each other's results in a tile: those of fewer
+   * steps than there are stages have copies for the next tile under way, for which all blocks have
+   * to free a stage.
+   */
+  private double coupled(TileGrid grid, HopperConfig c) {
+    if (c.clusterM() * c.clusterN() == 1) {
+      return 0;
+    }
+    return at(COUPLED) * Math.max(0, 1 - (grid.steps() - 1.0) / c.stages());
   }
 
   /** Microseconds that a block spends on writing and reading partial sums. */

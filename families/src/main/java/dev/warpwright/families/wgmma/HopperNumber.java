@@ -68,6 +68,9 @@ enum HopperNumber {
   /** What a cluster costs at its beginning and its end for each doubling. */
   CLUSTER,
 
+  /** What a tile of one step costs in a cluster: its blocks wait for each other's results. */
+  COUPLED,
+
   /**
    * From a block's end to the first product of the next one on its SM, where no other block fills
    * the gap and blocks do not go on by themselves.

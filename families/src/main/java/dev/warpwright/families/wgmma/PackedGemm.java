@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 public final class PackedGemm {
   private static final int CHUNK = 16;
 
+  /** Accumulators beside which ptxas finds registers for rows that begin anywhere. */
+  private static final int MOST_BESIDE_ROWS = 144;
+
   /** What becomes of an operand. */
   private enum Packing {
     NONE,
@@ -126,6 +129,11 @@ public final class PackedGemm {
     String problem = HopperLimits.problem(packed(workload), config);
     if (problem != null) {
       return problem;
+    }
+    long sums = HopperLimits.accumulatorRegisters(workload, config);
+    boolean byRows = !config.direct() && !config.swapAb() && HopperLimits.isRaggedResult(workload);
+    if (byRows && sums > MOST_BESIDE_ROWS) {
+      return sums + " accumulators of a thread, which spills to store ragged rows";
     }
     long tiles =
         Math.ceilDiv(workload.m(), config.tileM()) * Math.ceilDiv(workload.n(), config.tileN());

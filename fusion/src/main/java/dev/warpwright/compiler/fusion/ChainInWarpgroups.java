@@ -42,7 +42,7 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
     }
     long tiles = in.tilesOfAnSm(RegisterChain.ROWS);
     return RegisterChaining.busyFirst(
-        ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in)),
+        ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in), tiles),
         tiling -> tiling.consumers() - tiles);
   }
 

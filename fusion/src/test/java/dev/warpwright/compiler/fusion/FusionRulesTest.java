@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
@@ -67,7 +68,8 @@ final class FusionRulesTest {
       FusionInput in = FusionInput.of(mlp(widths, BF16), SM_90A, BF16, 32768);
       double packed = rule.micros(in, in.times().orElseThrow());
       double warps = in.times().orElseThrow().registersOfWarps();
-      ChainTiling tiling = ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false).getFirst();
+      ChainTiling tiling =
+          ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false, 4).getFirst();
       double unpacked =
           ChainTimes.micros(tiling, in.chained().products(), Set.of(), in.sms(), in.rows());
       assertThat(packed).isBetween(20.0, 40.0).isLessThan(warps);
@@ -138,9 +140,26 @@ final class FusionRulesTest {
       assertThat(first(1 << 20)).isGreaterThan(3);
     }
 
+    /** Narrow parts let four warpgroups in, of which one has rows. */
+    @Test
+    void haveNarrowPartsForManyRowsOnly() {
+      String widths = "160-160-160-160";
+      assertThat(first(widths, 1024).columns()).isEqualTo(192);
+      assertThat(first(widths, 1 << 20).columns()).isLessThan(192);
+    }
+
     private static int first(int rows) {
-      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, rows);
-      return new ChainInWarpgroups().tilings(in).getFirst().consumers();
+      return first("64-64-64", rows).consumers();
+    }
+
+    private static ChainTiling first(String widths, int rows) {
+      Graph sines =
+          RandomMlp.of(
+              (Architecture.Mlp) Architecture.parse("mlp:" + widths.replace('-', ',') + ":sin"),
+              false,
+              DType.F16,
+              1);
+      return new ChainInWarpgroups().tilings(FusionInput.of(sines, SM_90A, F16, rows)).getFirst();
     }
 
     private static boolean isByWarpgroups(Kernel kernel) {

@@ -179,8 +179,8 @@ final class ModelsAgainstRecordsTest {
   /** What no search has measured so far must not become a choice by an error of the model. */
   @ParameterizedTest
   @CsvSource({
-    "4095, 4097, 4099, mma",
-    "2049, 2051, 2053, mma",
+    "4095, 4097, 4099, packed",
+    "2049, 2051, 2053, packed",
     "1004, 1804, 2204, wgmma",
     "4096, 4096, 4096, wgmma",
     "1, 14336, 4096, wgmma"

@@ -179,16 +179,17 @@ public record ChainTiling(
    *
    * @param blocks of the grid
    * @param memory whether its rows take longer to move than to compute
+   * @param tiles of rows that a block has: more warpgroups are worth nothing
    */
   public static List<ChainTiling> candidates(
-      StageGroup group, GpuTarget target, int blocks, boolean memory) {
+      StageGroup group, GpuTarget target, int blocks, boolean memory, long tiles) {
     List<List<ChainTiling>> roomy = new ArrayList<>();
     List<ChainTiling> tight = new ArrayList<>();
     Set<List<Long>> parts = new HashSet<>();
     for (long columns : COLUMNS) {
       if (parts.add(
           group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
-        List<ChainTiling> some = candidates(group, target, blocks, memory, columns);
+        List<ChainTiling> some = ofColumns(group, target, blocks, memory, columns);
         boolean last = columns == COLUMNS[COLUMNS.length - 1];
         if (!last && !some.isEmpty() && isTight(group, some.getFirst())) {
           tight.addAll(some);
@@ -201,7 +202,7 @@ public record ChainTiling(
         break;
       }
     }
-    int enough = enough(group, target);
+    int enough = Math.clamp(tiles, 1, enough(group, target));
     roomy.sort(Comparator.comparingInt(some -> -busy(some, enough)));
     List<ChainTiling> all = new ArrayList<>();
     roomy.forEach(all::addAll);
@@ -251,7 +252,7 @@ public record ChainTiling(
   }
 
   /** Those with so many columns of accumulators at a time. */
-  private static List<ChainTiling> candidates(
+  private static List<ChainTiling> ofColumns(
       StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
     List<Matmul> products = group.products();
     StagedWeights weights = StagedWeights.of(products, target, columns);
