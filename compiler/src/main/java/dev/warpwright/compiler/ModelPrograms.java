@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
  * are found without waiting.
  */
 final class ModelPrograms implements AutoCloseable {
-  /** From so many rows on kernels are the same. */
+  /** From so many rows on kernels are the same on the CPU. */
   private static final int LARGEST = 4096;
 
-  /** The same where tiles of rows differ in size. */
-  private static final int LARGEST_TILED = 1 << 17;
+  /** The same on GPUs, whose SMs have large tiles, or one for each of their warps, by then. */
+  private static final int LARGEST_OF_GPUS = 1 << 17;
 
   /** Row counts whose pools are remembered on devices where not all buckets are powers of two. */
   private static final int REMEMBERED = 1024;
@@ -159,9 +159,7 @@ final class ModelPrograms implements AutoCloseable {
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
   private int bucket(int rows) {
-    // Without tensor cores the tile grows with the rows until each SM has a large one.
-    boolean tiles = precision == Precision.F32 && device.target() instanceof GpuTarget;
-    int largest = tiles ? LARGEST_TILED : LARGEST;
+    int largest = device.target() instanceof GpuTarget ? LARGEST_OF_GPUS : LARGEST;
     return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
   }
 

@@ -77,6 +77,11 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
+  long busy(FusionInput in, SimtTiling tiling) {
+    return Math.min(tiling.warps(), in.tilesOfAnSm(tiling.rows()));
+  }
+
+  @Override
   String text(SimtTiling tiling) {
     return tiling.text();
   }

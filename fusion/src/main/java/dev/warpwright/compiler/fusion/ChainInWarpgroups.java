@@ -79,6 +79,11 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
   }
 
   @Override
+  long busy(FusionInput in, ChainTiling tiling) {
+    return Math.min(tiling.consumers(), in.tilesOfAnSm(RegisterChain.ROWS));
+  }
+
+  @Override
   String text(ChainTiling tiling) {
     return tiling.text();
   }

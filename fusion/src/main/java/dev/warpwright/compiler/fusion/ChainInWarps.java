@@ -71,6 +71,11 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
   }
 
   @Override
+  long busy(FusionInput in, WarpTiling tiling) {
+    return Math.min(tiling.warps(), in.tilesOfAnSm(tiling.rows()));
+  }
+
+  @Override
   String text(WarpTiling tiling) {
     return tiling.text();
   }

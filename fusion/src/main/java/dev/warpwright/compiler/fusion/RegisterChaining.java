@@ -37,20 +37,34 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class RegisterChaining<T> implements FusionRule
     permits ChainInWarpgroups, ChainInWarps, ChainByFma {
-  /** A kernel takes a second to compile. */
-  private static final int MOST_TRIED = 4;
-
   /**
-   * Bytes of a thread that cost less than what spills none of them: 131-53-103-55-169-61 takes
-   * 238.7 µs where 8 bytes are spilled, 197.6 by twice as many warpgroups that spill 88. Matrix
-   * instructions that wait for each other count far more.
+   * A kernel takes a second to compile. More than two warpgroups and one, with rows read ahead or
+   * not, which are alike: 5-179-137-20-5 takes 119.0 µs by the next, 140.2 by warps.
    */
+  private static final int MOST_TRIED = 6;
+
+  /** Spilled bytes of a thread that are no reason to look for another kind of kernel. */
   private static final int LITTLE = 128;
 
-  /** What spills: better than nothing. */
-  private record Spilling(Attempt attempt, int bytes) {
-    static Spilling least(@Nullable Spilling one, Attempt attempt, int bytes) {
-      return one == null || bytes < one.bytes ? new Spilling(attempt, bytes) : one;
+  /** Spilled bytes of a thread that make a kernel take twice as long, roughly. */
+  private static final double DOUBLING = 1000;
+
+  /**
+   * What spills: better than nothing.
+   *
+   * @param bytes of a thread, a mebibyte more where matrix instructions wait for each other
+   * @param cost of one kernel beside another: of the same network four warpgroups take about half
+   *     of the time of one, spilled bytes make that longer (131-53-103-55-169-61 takes 362, 239,
+   *     212 and 198 µs by one to four, which spill 0 to 88 bytes; 9-230-243-221-154-159-91-15 takes
+   *     186 by one with 424, 97 by two with 752)
+   */
+  private record Spilling(Attempt attempt, int bytes, double cost) {
+    static Spilling of(Attempt attempt, int bytes, long busy) {
+      return new Spilling(attempt, bytes, (1 + bytes / DOUBLING) / Math.sqrt(Math.max(1, busy)));
+    }
+
+    static Spilling cheaper(@Nullable Spilling one, Spilling other) {
+      return one == null || other.cost < one.cost ? other : one;
     }
   }
 
@@ -116,15 +130,17 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         .toList();
   }
 
+  /** Warps, or warpgroups, of a block that have rows. */
+  abstract long busy(FusionInput in, T tiling);
+
   /**
-   * The first of its sizes whose kernel does not spill; if all do, the first that spills little, or
-   * the one that spills least.
+   * The first of its sizes whose kernel does not spill, unless one that was tried before it is
+   * expected to take less; if all spill, the one that is expected to take least.
    */
   @Override
   public final Attempt apply(FusionInput in, FusionAttempts attempts) {
     String refusal = refusal(in);
-    Spilling least = null;
-    Attempt little = null;
+    Spilling best = null;
     int tried = 0;
     for (T tiling : refusal.isEmpty() ? tilings(in) : List.<T>of()) {
       Attempt attempt = make(in, tiling);
@@ -132,24 +148,18 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         refusal = attempt.why();
       } else {
         int bytes = attempts.spills(attempt.program());
-        if (bytes == 0) {
-          return attempt;
-        }
-        least = Spilling.least(least, attempt, bytes);
-        if (little == null && bytes <= LITTLE) {
-          little = attempt;
-        }
-        if (++tried == MOST_TRIED) {
+        best = Spilling.cheaper(best, Spilling.of(attempt, bytes, busy(in, tiling)));
+        if (bytes == 0 || ++tried == MOST_TRIED) {
           break;
         }
       }
     }
-    if (little != null) {
-      return little;
+    if (best == null) {
+      return Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
     }
-    return least != null
-        ? instead(in, attempts, least.bytes()).orElse(least.attempt())
-        : Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
+    return best.bytes() <= LITTLE
+        ? best.attempt()
+        : instead(in, attempts, best.bytes()).orElse(best.attempt());
   }
 
   /**
@@ -174,7 +184,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         if (spilled == 0) {
           return Optional.of(attempt);
         }
-        least = Spilling.least(least, attempt, spilled);
+        least = Spilling.cheaper(least, Spilling.of(attempt, spilled, 1));
       }
     }
     return Optional.ofNullable(least)

@@ -48,6 +48,8 @@ final class FusionRulesTest {
 
   @Nested
   final class Warpgroups {
+    private static final int FEW_THREADS = 256;
+
     private final FusionRule rule = new ChainInWarpgroups();
 
     @Test
@@ -114,22 +116,24 @@ final class FusionRulesTest {
       assertThat(attempt.made().orElseThrow().kernels().getFirst().kernel()).isSameAs(tried.get(2));
     }
 
-    /** The presumably fastest first: a few bytes cost less than half of the warpgroups. */
+    /** A few bytes cost less than half of the warpgroups, many more. */
     @Test
-    void takeTheFirstThatSpillsLittle() {
-      FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 1 << 20);
-      List<Kernel> tried = new ArrayList<>();
+    void weighSpillsAgainstWarps() {
+      assertThat(threads(88, 8)).isGreaterThan(FEW_THREADS);
+      assertThat(threads(88, 0)).isGreaterThan(FEW_THREADS);
+      assertThat(threads(4000, 8)).isLessThanOrEqualTo(FEW_THREADS);
+      assertThat(threads(1 << 20, 800)).isLessThanOrEqualTo(FEW_THREADS);
+    }
+
+    /** Of the kernel that is taken if larger blocks spill so many bytes, and smaller ones. */
+    private int threads(int large, int small) {
+      FusionInput in = FusionInput.of(mlp("128-128-128", F16), SM_90A, F16, 1 << 20);
       Attempt attempt =
           rule.apply(
               in,
               new FusionAttempts(
-                  null,
-                  kernel -> {
-                    tried.add(kernel);
-                    return tried.size() == 1 ? 1600 : tried.size() == 2 ? 88 : 8;
-                  }));
-      assertThat(tried).hasSizeGreaterThan(3);
-      assertThat(attempt.made().orElseThrow().kernels().getFirst().kernel()).isSameAs(tried.get(1));
+                  null, kernel -> kernel.threadsPerBlock() > FEW_THREADS ? large : small));
+      return attempt.made().orElseThrow().kernels().getFirst().kernel().threadsPerBlock();
     }
 
     /** 4096 rows are half a tile for each SM. */
