@@ -42,7 +42,7 @@ final class ColumnVectors {
 
   private final Stmt.TileMap map;
   private final FragmentLayout layout;
-  private final FragmentPart part;
+  private final Part part;
   private final List<Digit> columns = new ArrayList<>();
   private final Map<Expr.Load, Buffer> vectors = new LinkedHashMap<>();
 
@@ -50,7 +50,7 @@ final class ColumnVectors {
   private final Set<Long> offsets = new HashSet<>();
 
   /** What a part of a map reads so. */
-  ColumnVectors(Stmt.TileMap map, FragmentPart part) {
+  ColumnVectors(Stmt.TileMap map, Part part) {
     this.map = map;
     this.layout = part.layout();
     this.part = part;
@@ -78,11 +78,11 @@ final class ColumnVectors {
    * more than {@link #MOST} registers at a time: a formula of four inputs and 240 columns reads 240
    * weights a thread.
    */
-  static List<FragmentPart> parts(Stmt.TileMap map, FragmentLayout layout) {
-    FragmentPart whole = FragmentPart.whole(layout);
+  static List<Part> parts(Stmt.TileMap map, FragmentLayout layout) {
+    Part whole = Part.whole(layout);
     ColumnVectors all = new ColumnVectors(map, whole);
     long held = all.vectors.size() * all.count();
-    return held <= MOST ? List.of(whole) : FragmentPart.split(layout, Math.ceilDiv(held, MOST));
+    return held <= MOST ? List.of(whole) : Part.split(layout, Math.ceilDiv(held, MOST));
   }
 
   /** Elements of a row that a thread holds. */
@@ -250,5 +250,49 @@ final class ColumnVectors {
   Expr of(Expr value, Expr register) {
     Expr own = Exprs.sub(register, Exprs.i32(part.register()));
     return RowInputs.loaded(value, own, vectors, layout, columns);
+  }
+
+  /**
+   * Some columns of a fragment: the same threads, and of each the registers from some number on.
+   *
+   * @param layout of these columns alone
+   * @param column the first of them
+   * @param register the first that holds them
+   */
+  record Part(FragmentLayout layout, long column, long register) {
+    /** All of a fragment. */
+    static Part whole(FragmentLayout layout) {
+      return new Part(layout, 0, 0);
+    }
+
+    /**
+     * A fragment in about so many parts of whole groups of {@link #GROUP} steps, in order; whole
+     * where its outermost digit moves rows.
+     */
+    static List<Part> split(FragmentLayout layout, long parts) {
+      List<Digit> digits = layout.registerDigits().stream().filter(d -> d.extent() > 1).toList();
+      Digit outer = digits.getLast();
+      long each = Math.ceilDiv(outer.extent(), parts * GROUP) * GROUP;
+      if (outer.rowStep() != 0 || outer.extent() <= each) {
+        return List.of(whole(layout));
+      }
+      long registers = layout.registers() / outer.extent();
+      List<Part> split = new ArrayList<>();
+      for (long first = 0; first < outer.extent(); first += each) {
+        long extent = Math.min(each, outer.extent() - first);
+        List<Digit> some = new ArrayList<>(digits);
+        some.set(digits.size() - 1, new Digit(extent, 0, outer.colStep()));
+        long columns = layout.cols() / outer.extent() * extent;
+        split.add(
+            new Part(
+                new FragmentLayout(layout.rows(), columns, layout.threadDigits(), some),
+                first * outer.colStep(),
+                first * registers));
+      }
+      return split;
+    }
+
+    /** Steps whose columns one vector of four elements may read: a step has two. */
+    private static final int GROUP = 2;
   }
 }

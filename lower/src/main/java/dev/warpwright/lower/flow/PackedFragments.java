@@ -243,7 +243,7 @@ final class PackedFragments {
     }
     RowInputs rows = new RowInputs(map, layout, inside(store.value(), map));
     List<Stmt> parts = new ArrayList<>();
-    for (FragmentPart part : ColumnVectors.parts(map, layout)) {
+    for (ColumnVectors.Part part : ColumnVectors.parts(map, layout)) {
       parts.add(pairs(map, permuted, layout, part, rows));
     }
     return Stmts.seq(wait, rows.around(code, Stmts.seq(parts)));
@@ -254,7 +254,7 @@ final class PackedFragments {
       Stmt.TileMap map,
       @Nullable PermutedMap permuted,
       FragmentLayout layout,
-      FragmentPart part,
+      ColumnVectors.Part part,
       RowInputs rows) {
     Stmt.Store store = map.stores().getFirst();
     int per = perRegister(store.buffer());
