@@ -119,7 +119,9 @@ final class ProgramSamples {
     FamilySamples.subjects(
         name,
         attention,
-        List.of(attention),
+        List.of(
+            Attention.of(1, 8, 2, 64, 1, 128, DType.BF16),
+            Attention.of(2, 8, 2, 64, 1, 64, DType.BF16)),
         a -> {
           CheckSubject.OfAttention whole =
               new CheckSubject.OfAttention(

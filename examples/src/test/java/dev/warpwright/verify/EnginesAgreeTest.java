@@ -25,6 +25,7 @@ class EnginesAgreeTest {
   private static final List<String> INTERPRETED =
       List.of(
           "families: attention_decode 1: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])",
+          "families: attention_last: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])",
           "families: attention_paged 1: Bitcast in a_frag[r] = bitcast(u32, p[ramp(ks * 8 + r * 2, 1, 2)])",
           "families: attention_prefill: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])");
 

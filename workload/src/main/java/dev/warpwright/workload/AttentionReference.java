@@ -70,6 +70,7 @@ public record AttentionReference(double[] values, double[] deviations) {
    * The output projection of what was attended, with what is added to it: {@code X + O · Wᵀ}, a row
    * for each token of an entry, of its heads beside each other. Kernels round O to its type.
    *
+   * @param attention whose values these are
    * @param w elements of W, row-major, as many rows as there are features
    * @param x what is added, row-major
    * @return values and how far a kernel's may be off

@@ -62,7 +62,7 @@ final class NetworkTuneTest {
 
   private static NetworkTask task() {
     return NetworkTask.of(
-        "mlp", new KeyValues(List.of("widths=32,32,32", "rows=1000", "dtype=f16")), null);
+        "mlp", new KeyValues(List.of("widths=32,32,32", "rows=100000", "dtype=f16")), null);
   }
 
   /** Outcomes by name, at once or after a while. */
