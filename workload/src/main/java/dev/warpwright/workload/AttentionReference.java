@@ -1,7 +1,9 @@
 package dev.warpwright.workload;
 
+import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
+import dev.warpwright.ir.type.DType;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
@@ -64,6 +66,23 @@ public record AttentionReference(double[] values, double[] deviations) {
               }
             });
     return new AttentionReference(values, deviations);
+  }
+
+  /**
+   * How far a result is off, in what an honest one may be.
+   *
+   * @param result row-major, in the order of the values
+   * @param type that it was rounded to
+   */
+  public Deviations deviations(double[] result, DType type) {
+    return Deviations.of(
+        ErrorBound.of(type),
+        i -> result[i],
+        i -> values[i],
+        i -> deviations[i],
+        result.length,
+        0,
+        false);
   }
 
   /**

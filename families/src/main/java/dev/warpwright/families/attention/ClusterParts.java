@@ -7,12 +7,8 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Var;
-import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
@@ -115,13 +111,7 @@ final class ClusterParts {
     holes.put("THREADS", threads);
     holes.put("TURNS", turns);
     holes.put("EACH", turns <= UNROLLED ? "unroll" : "for");
-    Kernel combined = new IrParser(Intrinsics::find).kernel("combined", holes.filled(TEXT));
-    Map<Var, Expr> vars = new HashMap<>();
-    for (ThreadBinding binding : combined.bindings()) {
-      part.bindings().stream()
-          .filter(known -> known.axis() == binding.axis())
-          .forEach(known -> vars.put(binding.var(), known.var()));
-    }
+    BoundText combined = BoundText.of(part, holes.filled(TEXT));
     Stmt first = inShared(part.body(), combined.body(), config, attention.rows() <= own);
     Stmt all =
         new Rewriter() {
@@ -129,10 +119,9 @@ final class ClusterParts {
           public Stmt stmt(Stmt s) {
             return s.equals(Exprs.evaluate(Intrinsics.SYNC_THREADS)) ? first : super.stmt(s);
           }
-        }.stmt(new Substitution(vars, Map.of()).stmt(combined.body()));
-    List<Param> params = new ArrayList<>(part.params());
+        }.stmt(combined.body());
+    List<Param> params = new ArrayList<>(combined.params());
     params.removeIf(param -> PARTS.containsKey(param.name()));
-    params.addAll(combined.params());
     return new Kernel(
         part.name().replace("_part", ""),
         part.kind(),

@@ -1,20 +1,8 @@
 package dev.warpwright.families.attention;
 
-import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Var;
-import dev.warpwright.ir.text.IrParser;
-import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
  * Lets the block that is done last with a part of an entry's keys combine all of them: a launch
@@ -157,27 +145,13 @@ final class LastPart {
     holes.put(
         "COMBINE", combining(holes, attention, config, part.threadsPerBlock(), "O[h, r", "j"));
     holes.put("TILES", Math.ceilDiv(attention.rows(), config.tileRows()));
-    Kernel combined = new IrParser(Intrinsics::find).kernel("combined", holes.filled(TEXT));
-    Map<Var, Expr> vars = new HashMap<>();
-    for (ThreadBinding binding : combined.bindings()) {
-      part.bindings().stream()
-          .filter(known -> known.axis() == binding.axis())
-          .forEach(known -> vars.put(binding.var(), known.var()));
-    }
-    List<Param> params = new ArrayList<>(part.params());
-    Map<Buffer, Buffer> same = new HashMap<>();
-    for (Buffer buffer : combined.buffers()) {
-      part.buffers().stream()
-          .filter(known -> known.name().equals(buffer.name()))
-          .findFirst()
-          .ifPresentOrElse(known -> same.put(buffer, known), () -> params.add(buffer));
-    }
+    BoundText combined = BoundText.of(part, holes.filled(TEXT));
     return new Kernel(
         part.name().replace("_part", ""),
         part.kind(),
-        params,
+        combined.params(),
         part.bindings(),
-        Stmts.seq(part.body(), new Substitution(vars, same).stmt(combined.body())),
+        Stmts.seq(part.body(), combined.body()),
         part.attrs().with("zero", COUNTERS));
   }
 

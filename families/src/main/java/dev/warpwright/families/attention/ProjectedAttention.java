@@ -2,19 +2,13 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Var;
-import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
@@ -22,10 +16,8 @@ import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -386,21 +378,7 @@ public record ProjectedAttention(
     String to = "(x % $HKV * " + attention.group() + " + r / " + tokens + ") * $D + j";
     holes.put(
         "COMBINE", LastPart.combining(holes, attention, config, part.threadsPerBlock(), row, to));
-    Kernel all = new IrParser(Intrinsics::find).kernel("projected", holes.filled(TEXT));
-    Map<Var, Expr> vars = new HashMap<>();
-    for (ThreadBinding binding : all.bindings()) {
-      part.bindings().stream()
-          .filter(known -> known.axis() == binding.axis())
-          .forEach(known -> vars.put(binding.var(), known.var()));
-    }
-    List<Param> params = new ArrayList<>(part.params());
-    Map<Buffer, Buffer> same = new HashMap<>();
-    for (Buffer buffer : all.buffers()) {
-      part.buffers().stream()
-          .filter(known -> known.name().equals(buffer.name()))
-          .findFirst()
-          .ifPresentOrElse(known -> same.put(buffer, known), () -> params.add(buffer));
-    }
+    BoundText all = BoundText.of(part, holes.filled(TEXT));
     boolean[] placed = {false};
     Stmt body =
         new Rewriter() {
@@ -412,11 +390,11 @@ public record ProjectedAttention(
             }
             return super.stmt(s);
           }
-        }.stmt(new Substitution(vars, same).stmt(all.body()));
+        }.stmt(all.body());
     return new Kernel(
         part.name().replace("_part", ""),
         part.kind(),
-        params,
+        all.params(),
         part.bindings(),
         body,
         part.attrs().with("zero", LastPart.COUNTERS).with("cooperative", 1));

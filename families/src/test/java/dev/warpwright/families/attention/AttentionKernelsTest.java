@@ -16,7 +16,6 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
-import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
@@ -253,15 +252,7 @@ class AttentionKernelsTest {
   private static void assertRight(
       Attention attention, NdArray result, AttentionReference expected, String what) {
     double[] got = result.toDoubles();
-    Deviations deviations =
-        Deviations.of(
-            ErrorBound.of(attention.type()),
-            i -> got[i],
-            i -> expected.values()[i],
-            i -> expected.deviations()[i],
-            got.length,
-            0,
-            false);
+    Deviations deviations = expected.deviations(got, attention.type());
     assertThat(deviations.text(attention.headSize())).as("%s, seed %d", what, SEED).isEmpty();
     assertThat(Verification.compare(got, expected.values()).relError())
         .as("%s, seed %d", what, SEED)

@@ -16,7 +16,6 @@ import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
-import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
@@ -107,15 +106,7 @@ class ProjectedAttentionTest {
         arguments.get("Y").poison();
         assertThat(interpreter.check(arguments)).as("%s, seed %d", way, SEED).isEmpty();
         double[] got = arguments.get("Y").toDoubles();
-        Deviations deviations =
-            Deviations.of(
-                ErrorBound.of(attention.type()),
-                i -> got[i],
-                i -> expected.values()[i],
-                i -> expected.deviations()[i],
-                got.length,
-                0,
-                false);
+        Deviations deviations = expected.deviations(got, attention.type());
         assertThat(deviations.text(each.features)).as("%s, seed %d", way, SEED).isEmpty();
         assertThat(Verification.compare(got, expected.values()).relError())
             .isLessThan(attention.tolerance());

@@ -77,8 +77,13 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
-  long busy(FusionInput in, SimtTiling tiling) {
-    return Math.min(tiling.warps(), in.tilesOfAnSm(tiling.rows()));
+  int warps(SimtTiling tiling) {
+    return tiling.warps();
+  }
+
+  @Override
+  long rows(SimtTiling tiling) {
+    return tiling.rows();
   }
 
   @Override

@@ -41,9 +41,8 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
       return List.of();
     }
     long tiles = in.tilesOfAnSm(RegisterChain.ROWS);
-    return RegisterChaining.busyFirst(
-        ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in), tiles),
-        tiling -> tiling.consumers() - tiles);
+    return busyFirst(
+        in, ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in), tiles));
   }
 
   @Override
@@ -79,8 +78,13 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
   }
 
   @Override
-  long busy(FusionInput in, ChainTiling tiling) {
-    return Math.min(tiling.consumers(), in.tilesOfAnSm(RegisterChain.ROWS));
+  int warps(ChainTiling tiling) {
+    return tiling.consumers();
+  }
+
+  @Override
+  long rows(ChainTiling tiling) {
+    return RegisterChain.ROWS;
   }
 
   @Override

@@ -54,9 +54,7 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
       return List.of();
     }
     List<WarpTiling> fit =
-        RegisterChaining.busyFirst(
-            WarpTiling.candidates(in.chained(), in.target(), in.sms()),
-            tiling -> tiling.warps() - in.tilesOfAnSm(tiling.rows()));
+        busyFirst(in, WarpTiling.candidates(in.chained(), in.target(), in.sms()));
     // Behind warpgroups that do not chain, a few spilled registers cost less than shared memory.
     return fit.isEmpty() && in.target().hasHopper() ? measured(in) : fit;
   }
@@ -71,8 +69,13 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
   }
 
   @Override
-  long busy(FusionInput in, WarpTiling tiling) {
-    return Math.min(tiling.warps(), in.tilesOfAnSm(tiling.rows()));
+  int warps(WarpTiling tiling) {
+    return tiling.warps();
+  }
+
+  @Override
+  long rows(WarpTiling tiling) {
+    return tiling.rows();
   }
 
   @Override

@@ -16,7 +16,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,20 +117,26 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         : new Verdict.DoesNotFire(refusal);
   }
 
+  /** Warps, or warpgroups, of a block. */
+  abstract int warps(T tiling);
+
+  /** Rows of each at a time. */
+  abstract long rows(T tiling);
+
+  /** Warps, or warpgroups, of a block that have rows. */
+  private long busy(FusionInput in, T tiling) {
+    return Math.min(warps(tiling), in.tilesOfAnSm(rows(tiling)));
+  }
+
   /**
    * Of sizes those first that have no more warps than there are tiles: others start, and find
    * nothing to do (128 × 6 at 8192 rows: 7.59 µs by three warpgroups, 7.28 by one).
-   *
-   * @param idle warps, or warpgroups, without a tile
    */
-  static <T> List<T> busyFirst(List<T> sizes, ToLongFunction<T> idle) {
+  final List<T> busyFirst(FusionInput in, List<T> sizes) {
     return sizes.stream()
-        .sorted(Comparator.comparingLong(size -> Math.max(0, idle.applyAsLong(size))))
+        .sorted(Comparator.comparingLong(size -> warps(size) - busy(in, size)))
         .toList();
   }
-
-  /** Warps, or warpgroups, of a block that have rows. */
-  abstract long busy(FusionInput in, T tiling);
 
   /**
    * The first of its sizes whose kernel does not spill, unless one that was tried before it is
@@ -141,6 +146,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
   public final Attempt apply(FusionInput in, FusionAttempts attempts) {
     String refusal = refusal(in);
     Spilling best = null;
+    boolean clean = false;
     int tried = 0;
     for (T tiling : refusal.isEmpty() ? tilings(in) : List.<T>of()) {
       Attempt attempt = make(in, tiling);
@@ -149,7 +155,8 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       } else {
         int bytes = attempts.spills(attempt.program());
         best = Spilling.cheaper(best, Spilling.of(attempt, bytes, busy(in, tiling)));
-        if (bytes == 0 || ++tried == MOST_TRIED) {
+        clean = bytes == 0;
+        if (clean || ++tried == MOST_TRIED) {
           break;
         }
       }
@@ -157,7 +164,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     if (best == null) {
       return Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
     }
-    return best.bytes() <= LITTLE
+    return clean || best.bytes() <= LITTLE
         ? best.attempt()
         : instead(in, attempts, best.bytes()).orElse(best.attempt());
   }

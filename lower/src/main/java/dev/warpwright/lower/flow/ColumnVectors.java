@@ -37,9 +37,6 @@ import java.util.Set;
 final class ColumnVectors {
   private static final int LANES = 4;
 
-  /** Registers of a thread that hold them at a time, where ptxas still finds others for the map. */
-  private static final int MOST = 96;
-
   private final Stmt.TileMap map;
   private final FragmentLayout layout;
   private final Part part;
@@ -75,14 +72,16 @@ final class ColumnVectors {
 
   /**
    * A fragment in parts, a map of each behind the other, so that what it reads of columns takes no
-   * more than {@link #MOST} registers at a time: a formula of four inputs and 240 columns reads 240
-   * weights a thread.
+   * more than {@link Lowering#COLUMN_REGISTERS} registers at a time: a formula of four inputs and
+   * 240 columns reads 240 weights a thread.
    */
   static List<Part> parts(Stmt.TileMap map, FragmentLayout layout) {
     Part whole = Part.whole(layout);
     ColumnVectors all = new ColumnVectors(map, whole);
     long held = all.vectors.size() * all.count();
-    return held <= MOST ? List.of(whole) : Part.split(layout, Math.ceilDiv(held, MOST));
+    return held <= Lowering.COLUMN_REGISTERS
+        ? List.of(whole)
+        : Part.split(layout, Math.ceilDiv(held, Lowering.COLUMN_REGISTERS));
   }
 
   /** Elements of a row that a thread holds. */

@@ -23,6 +23,12 @@ import java.util.Set;
  * says before → after and why it stands where it stands.
  */
 public final class Lowering {
+  /**
+   * Registers of a thread that hold what a map reads of columns at a time, a bias or the weights of
+   * a few inputs: wide maps read it part by part.
+   */
+  public static final int COLUMN_REGISTERS = 96;
+
   private Lowering() {}
 
   /**

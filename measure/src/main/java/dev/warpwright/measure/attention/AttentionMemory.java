@@ -4,7 +4,6 @@ import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
-import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.measure.data.AttentionData;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
@@ -126,15 +125,7 @@ final class AttentionMemory implements AutoCloseable {
 
   private Error compare(NdArray array) {
     double[] got = array.toDoubles();
-    Deviations deviations =
-        Deviations.of(
-            ErrorBound.of(attention.type()),
-            i -> got[i],
-            i -> expected.values()[i],
-            i -> expected.deviations()[i],
-            got.length,
-            0,
-            false);
+    Deviations deviations = expected.deviations(got, attention.type());
     double relative = Verification.compare(got, expected.values()).relError();
     boolean verified = deviations.honest() && relative <= attention.tolerance();
     String off = deviations.honest() ? "" : ", " + deviations.text(columns);

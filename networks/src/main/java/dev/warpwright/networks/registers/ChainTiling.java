@@ -2,6 +2,7 @@ package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
@@ -57,9 +58,6 @@ public record ChainTiling(
 
   /** More where accumulators are rounded to tf32: nothing shrinks by that. */
   private static final int ROUNDING_REGISTERS = 12;
-
-  /** What a formula reads of columns comes in parts of about so many registers. */
-  private static final int MOST_VECTORS = 96;
 
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
@@ -359,7 +357,8 @@ public record ChainTiling(
     return whole
         + (reads.sums()
             ? columns / 2 + (rows == 0 ? 0 : added)
-            : operand(columns, map.to().dtype()) + Math.min(rows * columns / 4, MOST_VECTORS))
+            : operand(columns, map.to().dtype())
+                + Math.min(rows * columns / 4, Lowering.COLUMN_REGISTERS))
         + others
         + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
   }

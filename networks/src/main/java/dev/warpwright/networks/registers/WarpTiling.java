@@ -2,6 +2,7 @@ package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
@@ -58,8 +59,8 @@ public record WarpTiling(
 
   private static final int[] WARPS = {16, 12, 8, 4};
 
-  /** What a formula of inputs reads of columns comes in parts of at most so many registers. */
-  private static final int MOST_VECTORS = 144;
+  /** What a formula of inputs reads of columns, of which ptxas holds half of the next part, too. */
+  private static final int MOST_VECTORS = Lowering.COLUMN_REGISTERS * 3 / 2;
 
   private static final long[] ROWS = {32, 16};
   private static final long[] PARTS = {128, 64, 32};
