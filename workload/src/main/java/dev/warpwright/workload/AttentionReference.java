@@ -73,6 +73,7 @@ public record AttentionReference(double[] values, double[] deviations) {
    *
    * @param result row-major, in the order of the values
    * @param type that it was rounded to
+   * @return the greatest of all elements and of groups of them
    */
   public Deviations deviations(double[] result, DType type) {
     return Deviations.of(
