@@ -16,6 +16,9 @@ public final class SimtLimits {
   /** Registers beside sums and operands: addresses and counters. */
   private static final int OTHER_REGISTERS = 36;
 
+  /** What compilers spend beyond that where nothing bounds them: the mean of 22 kernels. */
+  private static final int UNBOUNDED_REGISTERS = 12;
+
   private SimtLimits() {}
 
   /** One line that says why products of this kind are not for threads; null if they are. */
@@ -120,6 +123,20 @@ public final class SimtLimits {
       return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
     }
     return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
+  }
+
+  /**
+   * {@return blocks that an SM is expected to hold: at least those that registers are bounded for,
+   * more where they are few}
+   */
+  static int blocksPerSm(GemmWorkload workload, SimtConfig c, GpuTarget target) {
+    int registers = registers(c, workload.operands().bytes()) + UNBOUNDED_REGISTERS;
+    return Math.max(
+        c.minBlocks(),
+        target.blocksPerSm(
+            c.threads(),
+            Math.min(registers, GpuTarget.registersOfThread(c.threads())),
+            Math.toIntExact(sharedBytes(workload, c))));
   }
 
   /** What a thread holds: sums, operands, and the next tiles where they go through registers. */

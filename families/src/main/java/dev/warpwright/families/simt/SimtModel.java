@@ -4,6 +4,7 @@ import static dev.warpwright.families.simt.SimtNumber.AHEAD;
 import static dev.warpwright.families.simt.SimtNumber.ALONG_K;
 import static dev.warpwright.families.simt.SimtNumber.BARRIER;
 import static dev.warpwright.families.simt.SimtNumber.COPY_ELEMENT;
+import static dev.warpwright.families.simt.SimtNumber.COPY_SINGLE;
 import static dev.warpwright.families.simt.SimtNumber.COPY_VECTOR;
 import static dev.warpwright.families.simt.SimtNumber.CROWDING;
 import static dev.warpwright.families.simt.SimtNumber.DRAM_BYTES;
@@ -11,6 +12,7 @@ import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
 import static dev.warpwright.families.simt.SimtNumber.FETCH;
 import static dev.warpwright.families.simt.SimtNumber.FETCHED_CODE;
 import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
+import static dev.warpwright.families.simt.SimtNumber.GUARDED;
 import static dev.warpwright.families.simt.SimtNumber.KEPT_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.L2_BYTES;
 import static dev.warpwright.families.simt.SimtNumber.LATENCY;
@@ -23,7 +25,10 @@ import static dev.warpwright.families.simt.SimtNumber.READ;
 import static dev.warpwright.families.simt.SimtNumber.READ_BOTH;
 import static dev.warpwright.families.simt.SimtNumber.READ_ONE;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
+import static dev.warpwright.families.simt.SimtNumber.SPREAD;
+import static dev.warpwright.families.simt.SimtNumber.STALL;
 import static dev.warpwright.families.simt.SimtNumber.TWO_SECTORS;
+import static dev.warpwright.families.simt.SimtNumber.UNEVEN;
 import static dev.warpwright.families.simt.SimtNumber.WAITED;
 import static dev.warpwright.families.simt.SimtNumber.WRITE;
 
@@ -77,9 +82,10 @@ public final class SimtModel {
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
     double tiles = tilesM * tilesN * c.parts();
     double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK() * c.parts()));
-    double slots = (double) sms * c.minBlocks();
+    double held = SimtLimits.blocksPerSm(w, c, target);
+    double slots = sms * held;
     double own = Math.ceil(tiles / sms);
-    double resident = Math.min(own, c.minBlocks());
+    double resident = Math.min(own, held);
     // Blocks start when others end, so that the last ones need not be a whole wave.
     double waves = own / resident;
 
@@ -94,16 +100,20 @@ public final class SimtModel {
     double perClock = w.operands() == DType.F64 ? at(F64_PER_CLOCK) : target.fp32PerClock() / 2.0;
     double efficiency =
         at(FMA_EFFICIENCY)
-            * (c.serpentine() ? at(SERPENTINE) : 1)
+            * (c.serpentine() && !c.alongK() ? at(SERPENTINE) : 1)
             * (c.ahead() ? at(AHEAD) : 1)
-            * (c.alongK() ? at(ALONG_K) : 1);
+            * (c.alongK() ? at(ALONG_K) : 1)
+            * (1 - at(UNEVEN) * (uneven(rows) + uneven(columns)));
     // Warps are dealt out to four schedulers, and the one with most of them is waited for.
     double scheduled = Math.ceil(resident * warps / 4);
     double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
+    // Vectors along K are several elements' worth of work for each read.
+    double exposed = c.alongK() ? 0.5 : 1;
+    math *= 1 + exposed * at(STALL) / (scheduled * scheduled);
     if (scheduled <= 1) {
       // Nothing else is issued while a warp waits for instructions that a loop did not leave
       // behind.
-      double code = (double) INSTRUCTION * rows * columns * (c.ahead() ? 2 : depth);
+      double code = (double) INSTRUCTION * rows * columns * depth;
       math *= 1 + at(FETCH) * Math.max(0, 1 - at(FETCHED_CODE) / code);
     }
     double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
@@ -114,16 +124,21 @@ public final class SimtModel {
             * (warps
                     * reads
                     * at(c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? READ_BOTH : READ_ONE)
-                + copied / 32 * at(WRITE));
+                + copied / 32 * at(WRITE)
+                + singles(w, c, run) / 32 * at(COPY_SINGLE));
     double l2 = resident * copied * bytes / at(L2_BYTES);
     double busy = mixed(mixed(issue, shared), l2);
     // What a scheduler's other warps may hide: reads, the barrier.
     double together = Math.max(1, resident * warps / 4);
     double step = busy + (depth * at(READ) + at(BARRIER)) / together;
+    step *= 1 + exposed * at(SPREAD) * log(Math.max(2, warps));
     if (!c.alongK()) {
       // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
       double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
       step *= 1 + at(CROWDING) * Math.max(0, waiting - 8);
+    }
+    if (c.stages() == 2 && isGuarded(w, c, run)) {
+      step *= 1 + at(GUARDED);
     }
     // Copies are under way for all stages but one, or until the end of a step.
     double latency = at(LATENCY) / (c.stages() - 1);
@@ -196,19 +211,48 @@ public final class SimtModel {
     return c.slices() == 1 && w.n() * w.result().bytes() % SimtGemm.WIDEST != 0;
   }
 
+  /** 1 for accumulators of a thread whose side is no power of two. */
+  private static double uneven(int side) {
+    return Integer.bitCount(side) == 1 ? 0 : 1;
+  }
+
   /** What takes two things that others hide in part. */
   private double mixed(double a, double b) {
     return Math.max(a, b) + at(MIXED) * Math.min(a, b);
   }
 
+  /** Elements that an access of A may take, as rows begin. */
+  private static int lanesA(GemmWorkload w, int run) {
+    return (w.layout().transposedA() ? w.m() : w.k()) % run == 0 ? run : 1;
+  }
+
+  /** The same of B. */
+  private static int lanesB(GemmWorkload w, int run) {
+    return (w.layout().transposedB() ? w.k() : w.n()) % run == 0 ? run : 1;
+  }
+
+  /** Whether some threads have nothing to copy when others still have. */
+  private static boolean isGuarded(GemmWorkload w, SimtConfig c, int run) {
+    return c.tileM() * c.tileK() / lanesA(w, run) % c.threads() != 0
+        || c.tileN() * c.tileK() / lanesB(w, run) % c.threads() != 0;
+  }
+
   /** Instructions of all warps of a block that bring the tiles of a step. */
   private double copies(GemmWorkload w, SimtConfig c, int run) {
-    boolean alongA = !w.layout().transposedA();
-    boolean alongB = w.layout().transposedB();
-    int lanesA = (alongA ? w.k() : w.m()) % run == 0 ? run : 1;
-    int lanesB = (alongB ? w.k() : w.n()) % run == 0 ? run : 1;
-    return copies(c, (double) c.tileM() * c.tileK(), alongA, lanesA)
-        + copies(c, (double) c.tileN() * c.tileK(), alongB, lanesB);
+    double a = (double) c.tileM() * c.tileK();
+    double b = (double) c.tileN() * c.tileK();
+    return copies(c, a, !w.layout().transposedA(), lanesA(w, run))
+        + copies(c, b, w.layout().transposedB(), lanesB(w, run));
+  }
+
+  /** Elements of a step that are copied one by one, not through registers. */
+  private static double singles(GemmWorkload w, SimtConfig c, int run) {
+    if (c.stages() == 2) {
+      return 0;
+    }
+    boolean singleA = !w.layout().transposedA() && !c.alongK() || lanesA(w, run) == 1;
+    boolean singleB = w.layout().transposedB() && !c.alongK() || lanesB(w, run) == 1;
+    return (double) c.tileK() * ((singleA ? c.tileM() : 0) + (singleB ? c.tileN() : 0));
   }
 
   /**

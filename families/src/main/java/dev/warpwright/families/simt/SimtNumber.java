@@ -10,6 +10,18 @@ enum SimtNumber {
   /** What going to and fro gains: an operand stays where it is. */
   SERPENTINE,
 
+  /** What is lost for each side of a thread's accumulators that is no power of two. */
+  UNEVEN,
+
+  /**
+   * How much longer multiply-adds take a warp that is alone on its scheduler, and waits for its own
+   * reads; a quarter of that where there are two.
+   */
+  STALL,
+
+  /** How much longer a step takes for each doubling of the warps that meet at its barrier. */
+  SPREAD,
+
   /** What reading ahead by hand costs where the compiler does it better. */
   AHEAD,
 
@@ -43,6 +55,9 @@ enum SimtNumber {
   /** Clocks of shared memory to write an element for each lane of a warp. */
   WRITE,
 
+  /** The same more where an asynchronous copy brings each element by itself. */
+  COPY_SINGLE,
+
   /** How much of what is not the greatest of several needs comes on top of it. */
   MIXED,
 
@@ -66,6 +81,12 @@ enum SimtNumber {
 
   /** What each element more of the next tile costs that a thread holds for a step. */
   CROWDING,
+
+  /**
+   * How much longer a step takes whose copies go through registers of some threads only: loads
+   * under a condition are not moved ahead.
+   */
+  GUARDED,
 
   /** Bytes of operands that L2 keeps from wave to wave. */
   KEPT_BYTES,

@@ -162,7 +162,11 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
                 8,
                 10,
                 12,
-                16));
+                16,
+                20,
+                24,
+                32,
+                48));
     int panel =
         number(
             d,

@@ -311,8 +311,13 @@ public final class HopperLimits {
 
   /** Whether blocks can copy equal parts of a tile's rows, each of which begins at 128 bytes. */
   private static boolean isParted(int rows, int rowBytes, int blocks) {
-    int panel = Math.min(COPY_ALIGNMENT, Integer.lowestOneBit(rowBytes));
+    int panel = panelBytes(rowBytes);
     return blocks == 1 || rows % blocks == 0 && rows / blocks * panel % COPY_ALIGNMENT == 0;
+  }
+
+  /** Bytes of a panel's rows: the most that rows of a tile are a multiple of, up to 128. */
+  static int panelBytes(int rowBytes) {
+    return Math.min(COPY_ALIGNMENT, Integer.lowestOneBit(rowBytes));
   }
 
   /** Bytes of shared memory of a block. */

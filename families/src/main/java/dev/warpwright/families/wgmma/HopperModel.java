@@ -24,6 +24,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.KEPT;
 import static dev.warpwright.families.wgmma.HopperNumber.L2_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.LOOKUP;
+import static dev.warpwright.families.wgmma.HopperNumber.NARROW;
 import static dev.warpwright.families.wgmma.HopperNumber.OUTSIDE;
 import static dev.warpwright.families.wgmma.HopperNumber.PACKED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.PACKING;
@@ -79,6 +80,9 @@ public final class HopperModel {
 
   private static final int[] SHARED_KB = {8, 16, 32, 64, 100, 132, 164, 196, 228};
 
+  /** Blocks of a cluster of which one is late in every tile. */
+  private static final double CROWD = 4;
+
   /** Bytes of a sector of L2. */
   static final int SECTOR = 32;
 
@@ -88,8 +92,6 @@ public final class HopperModel {
   private static final int INSTRUCTION_ROWS = 64;
 
   private static final int WARPGROUP = 128;
-
-  private static final int LANES = 32;
 
   /** The section of calibrations. */
   public static final String SECTION = "wgmma";
@@ -113,9 +115,9 @@ public final class HopperModel {
     double busy = Math.min(shares.items(), grid.slots());
 
     double math = math(w, c) * sharing;
-    double taken = grid.stepBytes() / at(TAKEN_BYTES);
+    double taken = taken(grid, c);
     double operands = grid.operandBytes();
-    double asked = asked(grid);
+    double asked = asked(grid, c);
     double l2 = ((asked + outside(grid)) * busy + operands / steps) / at(L2_BYTES);
     double dram = (operands + grid.resultBytes()) / at(DRAM_BYTES);
     // A stage comes round again after its latency, its copy and its use.
@@ -183,7 +185,7 @@ public final class HopperModel {
         at(LATENCY)
             + at(FAR) * Math.min(1, far)
             + at(CLUSTER_LATENCY) * log(c.clusterM() * c.clusterN());
-    return (latency + grid.stepBytes() / at(TAKEN_BYTES) + at(HELD) * math) / c.stages();
+    return (latency + taken(grid, c) + at(HELD) * math) / c.stages();
   }
 
   /** What a tile of a GEMM, or of each block of a cluster, takes while blocks come and go. */
@@ -192,7 +194,7 @@ public final class HopperModel {
     double asked = grid.stepBytes() * grid.shares(c.division()).items() * grid.steps();
     double math = math(w, c);
     double cycle = cycle(grid, c, grid.operandBytes() / asked, math) + unmasked(c);
-    double taken = grid.stepBytes() / at(TAKEN_BYTES);
+    double taken = taken(grid, c);
     List<Double> steps = new ArrayList<>();
     List<Double> ends = new ArrayList<>();
     for (int sharing = 1; sharing <= c.minBlocks(); sharing++) {
@@ -261,13 +263,52 @@ public final class HopperModel {
   }
 
   /** Bytes for which a block asks L2, as if all rows began with a line. */
-  private double asked(TileGrid grid) {
+  private double asked(TileGrid grid, HopperConfig c) {
     GemmWorkload w = grid.workload();
     int bytes = w.operands().bytes();
-    return (grid.tileM() * grid.insideM() / grid.clusterN() * slowed(w.lda() * bytes)
-            + grid.tileN() * grid.insideN() / grid.clusterM() * slowed(w.ldb() * bytes))
+    return (grid.tileM()
+                * grid.insideM()
+                / grid.clusterN()
+                * slowed(w.lda() * bytes)
+                * narrowA(grid.workload(), c)
+            + grid.tileN()
+                * grid.insideN()
+                / grid.clusterM()
+                * slowed(w.ldb() * bytes)
+                * narrowB(grid.workload(), c))
         * grid.tileK()
         * bytes;
+  }
+
+  /** Microseconds in which an SM takes a block's tiles of a step. */
+  private double taken(TileGrid grid, HopperConfig c) {
+    return (grid.tileM() * grid.insideM() * narrowA(grid.workload(), c)
+            + grid.tileN() * grid.insideN() * narrowB(grid.workload(), c))
+        * grid.tileK()
+        * grid.workload().operands().bytes()
+        / at(TAKEN_BYTES);
+  }
+
+  private double narrowA(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedA() ? narrow(w, c, c.tileM()) : 1;
+  }
+
+  private double narrowB(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedB() ? 1 : narrow(w, c, c.tileN());
+  }
+
+  /**
+   * How much longer an MN-major tile takes to come than whole lines do: it is copied in panels, the
+   * widest that its rows are a multiple of.
+   *
+   * @param elements of a row
+   */
+  private double narrow(GemmWorkload w, HopperConfig c, int elements) {
+    if (!ThreadCopies.isTma(w) || HopperLimits.transposes(w, c)) {
+      return 1;
+    }
+    int panel = HopperLimits.panelBytes(elements * w.operands().bytes());
+    return Math.pow(1 + at(NARROW), log((double) TileGrid.LINE / panel));
   }
 
   private double slowed(long row) {
@@ -332,44 +373,16 @@ public final class HopperModel {
     }
     boolean heldA = c.held() && !c.swapAb();
     boolean heldB = c.held() && c.swapAb();
-    Piecewise a = pieces(w.layout().transposedA() && !heldA ? c.tileM() : 0, w.lda(), w, c);
-    Piecewise b = pieces(w.layout().transposedB() || heldB ? 0 : c.tileN(), w.ldb(), w, c);
+    int ofA = w.layout().transposedA() && !heldA ? c.tileM() : 0;
+    int ofB = w.layout().transposedB() || heldB ? 0 : c.tileN();
+    TransposedTile a = TransposedTile.of(ofA, w.lda(), w, c);
+    TransposedTile b = TransposedTile.of(ofB, w.ldb(), w, c);
     int registers = HopperLimits.copyingRegisters(w, c);
     double instructions = (a.instructions() + b.instructions()) * at(TRANSPOSED) * sharing;
     // Loaded a step ahead, nothing is waited for.
     return TransposedCopy.fit(a.registers() + b.registers(), registers)
         ? instructions
         : (a.batches(registers) + b.batches(registers)) * at(BATCH) + instructions;
-  }
-
-  /**
-   * A tile that threads transpose.
-   *
-   * @param rounds pieces of a thread
-   * @param columns of a piece
-   * @param depth of a piece
-   */
-  private record Piecewise(long rounds, int columns, int depth) {
-    long batches(int registers) {
-      return rounds == 0 ? 0 : rounds / TransposedCopy.together(rounds, columns, registers);
-    }
-
-    long registers() {
-      return TransposedCopy.registers(rounds, columns);
-    }
-
-    /** Loads and stores of all warps. */
-    double instructions() {
-      return (double) rounds * (depth + columns) * WARPGROUP / LANES;
-    }
-  }
-
-  /** A tile of so many rows, which are columns of a matrix with rows of {@code pitch} elements. */
-  private static Piecewise pieces(int rows, long pitch, GemmWorkload w, HopperConfig c) {
-    int depth = ThreadCopies.CHUNK / w.operands().bytes();
-    int columns = Math.toIntExact(Math.min(depth, Long.lowestOneBit(pitch)));
-    long all = (long) rows * c.tileK();
-    return new Piecewise(Math.ceilDiv(all, (long) depth * columns * WARPGROUP), columns, depth);
   }
 
   /** Whether rows begin inside of the lines of the cache. */
@@ -420,7 +433,7 @@ public final class HopperModel {
         at(RESTART)
             + at(LATENCY)
             + at(FAR)
-            + grid.steps() * Math.max(math, grid.stepBytes() / at(TAKEN_BYTES))
+            + grid.steps() * Math.max(math, taken(grid, c))
             + epilogue(grid, c, 1)
             + at(LATENCY);
     return Math.max(0, own - grid.steps() * step - epilogue(grid, c, c.minBlocks()));
@@ -432,10 +445,13 @@ public final class HopperModel {
    * to free a stage.
    */
   private double coupled(TileGrid grid, HopperConfig c) {
-    if (c.clusterM() * c.clusterN() == 1) {
+    double blocks = c.clusterM() * c.clusterN();
+    if (blocks == 1) {
       return 0;
     }
-    return at(COUPLED) * Math.max(0, 1 - (grid.steps() - 1.0) / c.stages());
+    // Two have only each other to wait for.
+    double crowded = Math.min(1, Math.pow(blocks / CROWD, 2));
+    return at(COUPLED) * crowded * Math.max(0, 1 - (grid.steps() - 1.0) / c.stages());
   }
 
   /** Microseconds that a block spends on writing and reading partial sums. */
@@ -448,7 +464,10 @@ public final class HopperModel {
           items * cell / Math.min(c.consumers(), 2) / at(CLUSTER_BYTES);
       case WorkDivision.Parts(int parts) ->
           items * at(COMBINING) + (items + parts - 1) * cell / at(TAKEN_BYTES);
-      case WorkDivision.Stream _ -> at(STREAMING) * shares.divided();
+      // A block that ends a tile of many shares reads all of them.
+      case WorkDivision.Stream _ ->
+          at(STREAMING) * shares.divided()
+              + Math.max(0, shares.parts() - 2) * cell / at(TAKEN_BYTES);
     };
   }
 }

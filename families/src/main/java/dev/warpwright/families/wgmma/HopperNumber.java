@@ -39,6 +39,9 @@ enum HopperNumber {
   INSIDE_LINE,
   INSIDE_SECTOR,
 
+  /** How much longer MN-major tiles take to come for each halving of their panels' 128 bytes. */
+  NARROW,
+
   /** How much longer than for a row for one of a tile that lies outside of the matrix. */
   OUTSIDE,
 
