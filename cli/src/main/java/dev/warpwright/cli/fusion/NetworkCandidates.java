@@ -12,7 +12,6 @@ import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
@@ -41,9 +40,6 @@ import org.jspecify.annotations.Nullable;
 final class NetworkCandidates {
   /** The strategy of all networks before there were others. */
   static final String OLD = "shared chaining";
-
-  /** Kernels of a kind that are compiled to find one without spills. */
-  private static final int MOST_TRIED = 4;
 
   private final NetworkTask task;
   private final GpuTarget target;
@@ -209,72 +205,24 @@ final class NetworkCandidates {
         return best.get();
       }
     }
-    Optional<Made> first = first();
-    if (first.isPresent()) {
-      return first.get();
-    }
-    try (GemmKernels kernels = products.get()) {
-      CompiledProgram compiled =
+    try (GemmKernels kernels = isByLayer() ? products.get() : null) {
+      NetworkCompiler.Chosen chosen =
           DeepStack.call(
               () ->
-                  NetworkCompiler.compile(
-                      task.graph(), target, task.precision(), task.rows(), kernels));
-      return made(strategies(compiled), compiled);
+                  NetworkCompiler.choose(
+                      task.graph(), target, task.precision(), task.rows(), kernels, this::spills));
+      CompiledProgram program = chosen.program();
+      return made(chosen.name().isEmpty() ? strategies(program) : chosen.name(), program);
     }
   }
 
-  /**
-   * The first alternative whose kernel compiles to what it is meant to be, as {@code run} asks for
-   * of the ways through registers; of those that do not, the one that spills least.
-   */
-  private Optional<Made> first() {
-    Optional<Made> slow = Optional.empty();
-    String slowKind = "";
-    int least = 0;
-    Map<String, Integer> tried = new HashMap<>();
-    for (Alternative alternative : alternatives) {
-      boolean old = alternative.name().equals(OLD);
-      boolean layers = NetworkCompiler.isPerLayer(alternative.name());
-      // Expected to be slower than one kernel, it is one of the ways, but not what 'run' takes.
-      if (layers && alternative != alternatives.getFirst()) {
-        continue;
-      }
-      if (slow.isPresent() && old) {
-        break;
-      }
-      String kind = kind(alternative.name());
-      if (tried.getOrDefault(kind, 0) == MOST_TRIED) {
-        continue;
-      }
-      Optional<Made> made = make(alternative);
-      if (made.isPresent()) {
-        // Each GEMM was looked at when it was chosen.
-        int bytes = old || layers ? 0 : spills(made.get());
-        if (bytes == 0) {
-          return made;
-        }
-        int better = kind.equals(slowKind) ? least : least / NetworkCompiler.MUCH_LESS;
-        if (slow.isEmpty() || bytes < better) {
-          slow = made;
-          slowKind = kind;
-          least = bytes;
-        }
-        tried.merge(kind, 1, Integer::sum);
-      }
-    }
-    return slow;
+  private boolean isByLayer() {
+    return NetworkCompiler.isByLayer(task.graph(), target, task.precision(), task.rows());
   }
 
-  /** By warpgroups or by warps: where the first of one spill, others of the same do, too. */
-  private static String kind(String name) {
-    int sizes = name.indexOf('=');
-    return sizes < 0 ? name : name.substring(0, sizes);
-  }
-
-  private int spills(Made made) {
-    Kernel kernel = made.program().program().kernels().getFirst();
-    Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
-    return CompiledCheck.spills(kernel, cubin);
+  private int spills(Kernel kernel) {
+    return CompiledCheck.spills(
+        kernel, CudaCompilers.compile(CudaPrinter.print(kernel, target), target));
   }
 
   private static String strategies(CompiledProgram compiled) {

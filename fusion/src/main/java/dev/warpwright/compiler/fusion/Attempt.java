@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param program null if it turned out not to fit
  * @param why it fits, or what does not
+ * @param name of the {@link Alternative} that it is; empty if it is none
  */
-record Attempt(@Nullable CompiledProgram program, String why) {
+record Attempt(@Nullable CompiledProgram program, String why, String name) {
   static Attempt refused(String why) {
-    return new Attempt(null, why);
+    return new Attempt(null, why, "");
   }
 
   Optional<CompiledProgram> made() {

@@ -77,6 +77,11 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
+  double micros(FusionInput in, SimtTiling tiling, int sms) {
+    return idle(in, tiling.warps(), tiling.rows());
+  }
+
+  @Override
   int warps(SimtTiling tiling) {
     return tiling.warps();
   }

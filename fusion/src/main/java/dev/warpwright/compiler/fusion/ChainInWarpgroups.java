@@ -12,7 +12,7 @@ import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.DeviceCatalogue;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@link RegisterChaining} by warpgroups: each carries 64 rows, and wgmma takes weights from shared
@@ -40,9 +40,8 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
     if (!refusal(in).isEmpty()) {
       return List.of();
     }
-    long tiles = in.tilesOfAnSm(RegisterChain.ROWS);
-    return busyFirst(
-        in, ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in), tiles));
+    return fastestFirst(
+        in, ChainTiling.candidates(in.chained(), in.target(), in.sms(), waitsForMemory(in)));
   }
 
   @Override
@@ -50,22 +49,19 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
     return tilings(in);
   }
 
-  /**
-   * The first of its sizes may wait for weights that flow by, or multiply few columns at a time.
-   */
+  /** By the first of its sizes. */
   @Override
   public double micros(FusionInput in, StrategyTimes times) {
     List<ChainTiling> tilings = tilings(in);
     return tilings.isEmpty()
         ? Double.POSITIVE_INFINITY
-        : Math.max(
-            times.registers(),
-            ChainTimes.micros(
-                tilings.getFirst(),
-                in.chained().products(),
-                LinkedNetwork.constants(in.chain()),
-                times.device().sms(),
-                times.rows()));
+        : micros(in, tilings.getFirst(), times.device().sms());
+  }
+
+  @Override
+  double micros(FusionInput in, ChainTiling tiling, int sms) {
+    return ChainTimes.micros(
+        tiling, in.chained(), LinkedNetwork.constants(in.chain()), sms, in.rows());
   }
 
   /**
@@ -73,8 +69,9 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
    * GEMMs wait for each other, and takes 446 µs on an H200; 226 by warps.
    */
   @Override
-  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts, int bytes) {
-    return new ChainInWarps().fast(in, attempts, bytes);
+  @Nullable Compiled instead(FusionInput in, FusionAttempts attempts, double micros) {
+    ChainInWarps warps = new ChainInWarps();
+    return warps.fastest(in, attempts, warps.measured(in), micros);
   }
 
   @Override

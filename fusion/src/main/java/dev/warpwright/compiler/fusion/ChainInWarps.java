@@ -1,11 +1,13 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.networks.Scheduled;
+import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.networks.registers.WarpChain;
 import dev.warpwright.networks.registers.WarpTiling;
 import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@link RegisterChaining} by warps: each carries 16 or 32 rows, and mma.sync takes both operands
@@ -38,9 +40,32 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
         && in.expected(warpgroups) <= in.expected(this);
   }
 
+  /** Beside warpgroups by the first of its sizes. */
   @Override
   public double micros(FusionInput in, StrategyTimes times) {
-    return in.target().hasHopper() ? times.registersOfWarps() : times.registers();
+    if (!in.target().hasHopper()) {
+      return times.registers();
+    }
+    List<WarpTiling> measured = measured(in);
+    return measured.isEmpty()
+        ? Double.POSITIVE_INFINITY
+        : micros(in, measured.getFirst(), times.device().sms());
+  }
+
+  @Override
+  double micros(FusionInput in, WarpTiling tiling, int sms) {
+    return in.target().hasHopper()
+        ? ChainTimes.micros(tiling, in.chained(), sms, in.rows())
+        : idle(in, tiling.warps(), tiling.rows());
+  }
+
+  /** By warpgroups, where these spill less. */
+  @Override
+  @Nullable Compiled instead(FusionInput in, FusionAttempts attempts, double micros) {
+    ChainInWarpgroups warpgroups = new ChainInWarpgroups();
+    return in.target().hasHopper()
+        ? warpgroups.fastest(in, attempts, warpgroups.tilings(in), micros)
+        : null;
   }
 
   @Override
@@ -53,10 +78,9 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
     if (!refusal(in).isEmpty()) {
       return List.of();
     }
-    List<WarpTiling> fit =
-        busyFirst(in, WarpTiling.candidates(in.chained(), in.target(), in.sms()));
-    // Behind warpgroups that do not chain, a few spilled registers cost less than shared memory.
-    return fit.isEmpty() && in.target().hasHopper() ? measured(in) : fit;
+    return in.target().hasHopper()
+        ? measured(in)
+        : fastestFirst(in, WarpTiling.candidates(in.chained(), in.target(), in.sms()));
   }
 
   @Override
@@ -65,7 +89,8 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
       return List.of();
     }
     List<WarpTiling> all = WarpTiling.alternatives(in.chained(), in.target(), in.sms());
-    return all.subList(0, Math.min(in.target().hasHopper() ? FEW : MOST, all.size()));
+    return fastestFirst(
+        in, all.subList(0, Math.min(in.target().hasHopper() ? FEW : MOST, all.size())));
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,17 @@ final class FusionPlanner {
   /** The rule that keeps activations in registers on a target. */
   static FusionRule chaining(FusionInput in) {
     return in.target().hasHopper() ? WARPGROUPS : WARPS;
+  }
+
+  /**
+   * What the better of those that keep activations in registers is expected to take; 0 for none.
+   */
+  static double inRegisters(FusionInput in, StrategyTimes times) {
+    return Stream.of(WARPGROUPS, WARPS)
+        .filter(rule -> rule.judge(in) instanceof Verdict.Fires)
+        .mapToDouble(rule -> rule.micros(in, times))
+        .min()
+        .orElse(0);
   }
 
   /** What is expected of one kernel and of layers; empty if nothing is known of the device. */
@@ -90,11 +102,13 @@ final class FusionPlanner {
   }
 
   /** Applies the rules, the presumably fastest first, until one can be. */
-  static CompiledProgram plan(FusionInput in, FusionAttempts attempts) {
+  static NetworkCompiler.Chosen plan(FusionInput in, FusionAttempts attempts) {
     for (FusionRule rule : firing(in)) {
       Attempt attempt = rule.apply(in, attempts);
-      if (attempt.program() != null) {
-        return rule instanceof SharedChaining ? orSimple(in, attempt.program()) : attempt.program();
+      CompiledProgram made = attempt.program();
+      if (made != null) {
+        CompiledProgram program = rule instanceof SharedChaining ? orSimple(in, made) : made;
+        return new NetworkCompiler.Chosen(program == made ? attempt.name() : "", program);
       }
       if (rule != GEMMS) {
         attempts.refused(rule, attempt.why());

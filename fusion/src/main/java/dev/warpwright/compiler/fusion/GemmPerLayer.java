@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.fusion;
 
-import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.model.function.NetworkFunction;
@@ -14,7 +13,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -70,9 +68,9 @@ final class GemmPerLayer implements FusionRule {
       String results = SharedChaining.tooManyResults(in);
       why = results.isEmpty() ? expected(in) : results;
     }
-    Optional<CompiledProgram> program = WideNetwork.plan(in, gemms, why, ways(in).getFirst());
-    return program
-        .map(p -> new Attempt(p, ""))
+    PerLayerWay way = ways(in).getFirst();
+    return WideNetwork.plan(in, gemms, why, way)
+        .map(program -> new Attempt(program, "", way.name()))
         .orElseGet(() -> Attempt.refused("the families have no kernel for its GEMMs"));
   }
 

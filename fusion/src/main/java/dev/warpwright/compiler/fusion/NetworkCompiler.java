@@ -33,13 +33,6 @@ public final class NetworkCompiler {
 
   private static final String MEASURED = "it was measured to be the fastest";
 
-  /**
-   * Where all kernels of a kind spill, one of another kind is taken that spills so many times less:
-   * of ten layers of 176 with a sine warpgroups spill 15.7 kB and wait for each GEMM, warps 32
-   * bytes.
-   */
-  public static final int MUCH_LESS = 10;
-
   private NetworkCompiler() {}
 
   /**
@@ -98,10 +91,30 @@ public final class NetworkCompiler {
         FusionInput in = FusionInput.of(graph, gpu, precision, rows);
         yield Optional.ofNullable(preferred)
             .flatMap(way -> measured(in, products, way))
-            .orElseGet(() -> FusionPlanner.plan(in, new FusionAttempts(products, spills)));
+            .orElseGet(
+                () -> FusionPlanner.plan(in, new FusionAttempts(products, spills)).program());
       }
       case HostTarget host -> HostNetwork.compile(graph, host, precision, rows);
     };
+  }
+
+  /**
+   * What {@link #compile} takes where nothing was measured.
+   *
+   * @param name of the {@linkplain #alternatives alternative} that it is; empty if it is none
+   */
+  public record Chosen(String name, CompiledProgram program) {}
+
+  /** As {@link #compile(Graph, Target, Precision, int, GemmKernels, String, ToIntFunction)}. */
+  public static Chosen choose(
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      @Nullable GemmKernels products,
+      ToIntFunction<Kernel> spills) {
+    FusionInput in = FusionInput.of(graph, target, precision, rows);
+    return FusionPlanner.plan(in, new FusionAttempts(products, spills));
   }
 
   private static Optional<CompiledProgram> measured(

@@ -14,7 +14,6 @@ import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,45 +26,32 @@ import org.jspecify.annotations.Nullable;
  *         packed, are the next one's first operand; y ← registers }; weights in shared memory
  * </pre>
  *
- * <p>Only weights pass through shared memory, so the prediction is the time of inputs, outputs and
- * weights or of the tensor cores, and of a row tile alone; of warpgroups also that of weights which
- * flow by ({@link dev.warpwright.networks.registers.ChainTimes}). In f32 activations pass through
- * shared memory, but through that of their warp alone ({@link ChainByFma}).
+ * <p>Only weights pass through shared memory. What sizes are expected to take is told by what they
+ * make of a network ({@link dev.warpwright.networks.registers.ChainTimes}). In f32 activations pass
+ * through shared memory, but through that of their warp alone ({@link ChainByFma}).
  *
  * @param <T> sizes of its schedule
  */
 abstract sealed class RegisterChaining<T> implements FusionRule
     permits ChainInWarpgroups, ChainInWarps, ChainByFma {
-  /**
-   * A kernel takes a second to compile. More than two warpgroups and one, with rows read ahead or
-   * not, which are alike: 5-179-137-20-5 takes 119.0 µs by the next, 140.2 by warps.
-   */
+  /** A kernel takes a second to compile. */
   private static final int MOST_TRIED = 6;
 
-  /** Spilled bytes of a thread that are no reason to look for another kind of kernel. */
-  private static final int LITTLE = 128;
+  /**
+   * Spilled bytes of a thread that make a kernel take twice as long, roughly: of 55 that spill 8 to
+   * 824 bytes, by the fit of {@link dev.warpwright.networks.registers.ChainTimes}.
+   */
+  private static final double DOUBLING = 6760;
 
-  /** Spilled bytes of a thread that make a kernel take twice as long, roughly. */
-  private static final double DOUBLING = 1000;
+  /** How much more sizes may be expected to take that are as good as the best of them. */
+  private static final double ALIKE = 1.01;
 
   /**
-   * What spills: better than nothing.
+   * What compiles, and what it is expected to take with what it spills.
    *
-   * @param bytes of a thread, a mebibyte more where matrix instructions wait for each other
-   * @param cost of one kernel beside another: of the same network four warpgroups take about half
-   *     of the time of one, spilled bytes make that longer (131-53-103-55-169-61 takes 362, 239,
-   *     212 and 198 µs by one to four, which spill 0 to 88 bytes; 9-230-243-221-154-159-91-15 takes
-   *     186 by one with 424, 97 by two with 752)
+   * @param micros a mebibyte is spilled where matrix instructions wait for each other
    */
-  private record Spilling(Attempt attempt, int bytes, double cost) {
-    static Spilling of(Attempt attempt, int bytes, long busy) {
-      return new Spilling(attempt, bytes, (1 + bytes / DOUBLING) / Math.sqrt(Math.max(1, busy)));
-    }
-
-    static Spilling cheaper(@Nullable Spilling one, Spilling other) {
-      return one == null || other.cost < one.cost ? other : one;
-    }
-  }
+  record Compiled(Attempt attempt, double micros) {}
 
   /** What is in the way of networks on the target; empty if nothing is known. */
   abstract String refusal(FusionInput in);
@@ -75,6 +61,23 @@ abstract sealed class RegisterChaining<T> implements FusionRule
 
   /** Sizes to measure, the presumably fastest first. */
   abstract List<T> measured(FusionInput in);
+
+  /** Microseconds with some sizes on so many SMs, or anything else that tells them apart. */
+  abstract double micros(FusionInput in, T tiling, int sms);
+
+  /**
+   * What tells sizes apart of which nothing else is known: warps for which there is no tile of rows
+   * start, and find nothing to do.
+   */
+  static double idle(FusionInput in, int warps, long rows) {
+    return 1.0 + warps - Math.min(warps, in.tilesOfAnSm(rows));
+  }
+
+  /** Warps, or warpgroups, of a block. */
+  abstract int warps(T tiling);
+
+  /** Rows of each at a time. */
+  abstract long rows(T tiling);
 
   abstract String text(T tiling);
 
@@ -117,95 +120,98 @@ abstract sealed class RegisterChaining<T> implements FusionRule
         : new Verdict.DoesNotFire(refusal);
   }
 
-  /** Warps, or warpgroups, of a block. */
-  abstract int warps(T tiling);
-
-  /** Rows of each at a time. */
-  abstract long rows(T tiling);
-
-  /** Warps, or warpgroups, of a block that have rows. */
-  private long busy(FusionInput in, T tiling) {
-    return Math.min(warps(tiling), in.tilesOfAnSm(rows(tiling)));
-  }
-
   /**
-   * Of sizes those first that have no more warps than there are tiles: others start, and find
-   * nothing to do (128 × 6 at 8192 rows: 7.59 µs by three warpgroups, 7.28 by one).
+   * Sizes by what they are expected to take. Of those that are alike in that, by warps that find no
+   * rows, and then in their order.
    */
-  final List<T> busyFirst(FusionInput in, List<T> sizes) {
+  final List<T> fastestFirst(FusionInput in, List<T> sizes) {
+    double least = least(in, sizes);
     return sizes.stream()
-        .sorted(Comparator.comparingLong(size -> warps(size) - busy(in, size)))
+        .sorted(
+            Comparator.comparingDouble((T size) -> weighed(in, size, least))
+                .thenComparingDouble(size -> idle(in, warps(size), rows(size))))
         .toList();
   }
 
-  /**
-   * The first of its sizes whose kernel does not spill, unless one that was tried before it is
-   * expected to take less; if all spill, the one that is expected to take least.
-   */
+  private double least(FusionInput in, List<T> sizes) {
+    return sizes.stream().mapToDouble(size -> micros(in, size, in.sms())).min().orElse(0);
+  }
+
+  private double weighed(FusionInput in, T tiling, double least) {
+    double micros = micros(in, tiling, in.sms());
+    return micros <= ALIKE * least ? least : micros;
+  }
+
+  /** Of its sizes the one that is expected to take least with what its kernel spills. */
   @Override
   public final Attempt apply(FusionInput in, FusionAttempts attempts) {
     String refusal = refusal(in);
-    Spilling best = null;
-    boolean clean = false;
-    int tried = 0;
-    for (T tiling : refusal.isEmpty() ? tilings(in) : List.<T>of()) {
-      Attempt attempt = make(in, tiling);
-      if (attempt.program() == null) {
-        refusal = attempt.why();
-      } else {
-        int bytes = attempts.spills(attempt.program());
-        best = Spilling.cheaper(best, Spilling.of(attempt, bytes, busy(in, tiling)));
-        clean = bytes == 0;
-        if (clean || ++tried == MOST_TRIED) {
-          break;
-        }
+    Compiled best = null;
+    if (refusal.isEmpty()) {
+      List<T> tilings = tilings(in);
+      best = fastest(in, attempts, tilings, Double.POSITIVE_INFINITY);
+      if (best == null && !tilings.isEmpty()) {
+        refusal = make(in, tilings.getLast()).why();
       }
     }
-    if (best == null) {
-      return Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal);
+    Compiled other = instead(in, attempts, best == null ? Double.POSITIVE_INFINITY : best.micros());
+    if (other != null) {
+      return other.attempt();
     }
-    return clean || best.bytes() <= LITTLE
-        ? best.attempt()
-        : instead(in, attempts, best.bytes()).orElse(best.attempt());
+    return best == null
+        ? Attempt.refused(refusal.isEmpty() ? tooLarge() : refusal)
+        : best.attempt();
   }
 
   /**
-   * What is better where all that were tried spill; empty if nothing is.
+   * What is better where all that were tried spill, or none can be made; null if nothing is.
    *
-   * @param bytes that the best of them spills
+   * @param micros that the best of them is expected to take
    */
-  Optional<Attempt> instead(FusionInput in, FusionAttempts attempts, int bytes) {
-    return Optional.empty();
+  @Nullable Compiled instead(FusionInput in, FusionAttempts attempts, double micros) {
+    return null;
   }
 
   /**
-   * The first of the sizes to measure whose kernel does not spill, or the one that spills least if
-   * that is much less than {@code bytes}.
+   * The best of some sizes, of which those are compiled that might be it; null if none takes less
+   * than {@code micros}.
+   *
+   * @param sizes the presumably fastest first
    */
-  final Optional<Attempt> fast(FusionInput in, FusionAttempts attempts, int bytes) {
-    Spilling least = null;
-    for (T tiling : measured(in)) {
+  final @Nullable Compiled fastest(
+      FusionInput in, FusionAttempts attempts, List<T> sizes, double micros) {
+    Compiled best = null;
+    double first = least(in, sizes);
+    double least = micros;
+    int tried = 0;
+    for (T tiling : sizes) {
+      double expected = weighed(in, tiling, first);
+      if (expected >= least || tried == MOST_TRIED) {
+        break;
+      }
       Attempt attempt = make(in, tiling);
       if (attempt.program() != null) {
+        tried++;
         int spilled = attempts.spills(attempt.program());
-        if (spilled == 0) {
-          return Optional.of(attempt);
+        Compiled made = new Compiled(attempt, expected * (1 + spilled / DOUBLING));
+        if (made.micros() < least) {
+          best = made;
+          least = made.micros();
         }
-        least = Spilling.cheaper(least, Spilling.of(attempt, spilled, 1));
       }
     }
-    return Optional.ofNullable(least)
-        .filter(spilling -> spilling.bytes() < bytes / NetworkCompiler.MUCH_LESS)
-        .map(Spilling::attempt);
+    return best;
   }
 
   @Override
   public final List<Alternative> ways(FusionInput in, @Nullable Supplier<GemmKernels> gemms) {
     return measured(in).stream()
-        .map(
-            tiling ->
-                new Alternative(strategy() + " " + text(tiling), () -> make(in, tiling).made()))
+        .map(tiling -> new Alternative(way(tiling), () -> make(in, tiling).made()))
         .toList();
+  }
+
+  private String way(T tiling) {
+    return strategy() + " " + text(tiling);
   }
 
   private Attempt make(FusionInput in, T tiling) {
@@ -225,7 +231,8 @@ abstract sealed class RegisterChaining<T> implements FusionRule
               List.of(stages(in)),
               List.of(compiled),
               LinkedNetwork.packed(network(in), packed.packed())),
-          why);
+          why,
+          way(tiling));
     } catch (LoweringException | PassRefusal | ScheduleError e) {
       return Attempt.refused(String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
     }

@@ -48,8 +48,9 @@ abstract sealed class SharedChaining implements FusionRule permits TilesInRegist
    * The kernel with some sizes.
    *
    * @param unchained why activations are not in registers
+   * @param name of the way
    */
-  static Attempt make(FusionInput in, GpuTiling tiling, String unchained) {
+  static Attempt make(FusionInput in, GpuTiling tiling, String unchained, String name) {
     Scheduled scheduled = RowBlockSchedule.gpu(in.fused(), tiling, in.instruction());
     int most = in.target().sharedPerBlock();
     long shared = largestShared(scheduled.tiles());
@@ -70,7 +71,7 @@ abstract sealed class SharedChaining implements FusionRule permits TilesInRegist
         CompiledKernel compiled =
             LinkedNetwork.kernel(
                 in.fused(), scheduled, kernel, CompiledKernel.SHARED_CHAINING, why);
-        return new Attempt(LinkedNetwork.of(in, List.of(in.fused()), List.of(compiled)), why);
+        return new Attempt(LinkedNetwork.of(in, List.of(in.fused()), List.of(compiled)), why, name);
       }
     }
     return Attempt.refused(

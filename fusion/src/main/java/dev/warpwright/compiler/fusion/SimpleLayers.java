@@ -68,7 +68,8 @@ final class SimpleLayers implements FusionRule {
     List<StageGroup> layers = in.layers();
     return new Attempt(
         LinkedNetwork.of(in, layers, layers.stream().map(group -> kernel(in, group, why)).toList()),
-        why);
+        why,
+        "");
   }
 
   /** None: the planner takes it where nothing else is left. */

@@ -35,10 +35,7 @@ final class ThroughShared extends SharedChaining {
   /** Nowhere less than in registers: where that is expected, launches are what counts. */
   @Override
   public double micros(FusionInput in, StrategyTimes times) {
-    FusionRule chaining = FusionPlanner.chaining(in);
-    return chaining.judge(in) instanceof Verdict.Fires
-        ? Math.max(times.shared(), chaining.micros(in, times))
-        : times.shared();
+    return Math.max(times.shared(), FusionPlanner.inRegisters(in, times));
   }
 
   @Override
@@ -68,7 +65,7 @@ final class ThroughShared extends SharedChaining {
                 FRAGMENT_REGISTERS);
         continue;
       }
-      Attempt attempt = make(in, tiling, unchained);
+      Attempt attempt = make(in, tiling, unchained, CompiledKernel.SHARED_CHAINING);
       if (attempt.program() != null) {
         return attempt;
       }

@@ -63,7 +63,7 @@ final class TilesInRegisters extends SharedChaining {
     Attempt last = Attempt.refused("");
     for (GpuTiling tiling :
         tilings(in).stream().filter(t -> fills(in, t)).limit(MOST_TRIED).toList()) {
-      last = make(in, tiling, unchained(in, attempts));
+      last = make(in, tiling, unchained(in, attempts), way(tiling));
       if (last.program() != null) {
         if (attempts.spills(last.program()) == 0) {
           return last;
@@ -84,14 +84,17 @@ final class TilesInRegisters extends SharedChaining {
     return ways(in, false);
   }
 
+  private static String way(GpuTiling tiling) {
+    return CompiledKernel.SHARED_CHAINING + " " + tiling.text();
+  }
+
   private static List<Alternative> ways(FusionInput in, boolean filling) {
     return tilings(in).stream()
         .filter(tiling -> fills(in, tiling) == filling)
         .map(
             tiling ->
                 new Alternative(
-                    CompiledKernel.SHARED_CHAINING + " " + tiling.text(),
-                    () -> make(in, tiling, ANOTHER_WAY).made()))
+                    way(tiling), () -> make(in, tiling, ANOTHER_WAY, way(tiling)).made()))
         .toList();
   }
 }

@@ -48,7 +48,7 @@ final class FusionRulesTest {
 
   @Nested
   final class Warpgroups {
-    private static final int FEW_THREADS = 256;
+    private static final int FEW_THREADS = 128;
 
     private final FusionRule rule = new ChainInWarpgroups();
 
@@ -59,8 +59,8 @@ final class FusionRulesTest {
       double few = small.fires().micros();
       double many = on(rule, mlp("64-64-64", F16), SM_90A, F16, 1 << 20).fires().micros();
       assertThat(few).isLessThan(5);
-      // 256 MiB from and to memory.
-      assertThat(many).isBetween(55.0, 80.0);
+      // 256 MiB from and to memory, which other work hides not wholly by the model.
+      assertThat(many).isBetween(55.0, 90.0);
     }
 
     /** Weights that flow by rows of 32 bytes of tensor maps take longer than warps; packed, not. */
@@ -69,11 +69,9 @@ final class FusionRulesTest {
       String widths = "176-176-176-176-176-176-176-176-176-176";
       FusionInput in = FusionInput.of(mlp(widths, BF16), SM_90A, BF16, 32768);
       double packed = rule.micros(in, in.times().orElseThrow());
-      double warps = in.times().orElseThrow().registersOfWarps();
-      ChainTiling tiling =
-          ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false, 4).getFirst();
-      double unpacked =
-          ChainTimes.micros(tiling, in.chained().products(), Set.of(), in.sms(), in.rows());
+      double warps = new ChainInWarps().micros(in, in.times().orElseThrow());
+      ChainTiling tiling = ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false).getFirst();
+      double unpacked = ChainTimes.micros(tiling, in.chained(), Set.of(), in.sms(), in.rows());
       assertThat(packed).isBetween(20.0, 40.0).isLessThan(warps);
       assertThat(unpacked).isGreaterThan(177).isGreaterThan(warps);
     }
@@ -82,9 +80,10 @@ final class FusionRulesTest {
     @Test
     void leaveToWarpsWhatIsSlow() {
       FusionInput in = FusionInput.of(mlp("64-64-64", F16), SM_90A, F16, 4096);
-      FusionAttempts byWarps = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 800 : 0);
+      FusionAttempts byWarps =
+          new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 1 << 20 : 0);
       assertThat(rule.apply(in, byWarps).why()).contains("warps holds activations of 32 rows");
-      FusionAttempts none = new FusionAttempts(null, kernel -> 800);
+      FusionAttempts none = new FusionAttempts(null, kernel -> 1 << 20);
       assertThat(rule.apply(in, none).why()).contains("warpgroups holds activations");
     }
 
@@ -144,12 +143,27 @@ final class FusionRulesTest {
       assertThat(first(1 << 20)).isGreaterThan(3);
     }
 
-    /** Narrow parts let four warpgroups in, of which one has rows. */
+    /** Narrow parts let four warpgroups in, of which one has rows; of many rows two are enough. */
     @Test
-    void haveNarrowPartsForManyRowsOnly() {
+    void haveWholeColumns() {
       String widths = "160-160-160-160";
       assertThat(first(widths, 1024).columns()).isEqualTo(192);
-      assertThat(first(widths, 1 << 20).columns()).isLessThan(192);
+      assertThat(first(widths, 1024).consumers()).isEqualTo(1);
+      assertThat(first(widths, 1 << 20).columns()).isEqualTo(192);
+      assertThat(first(widths, 1 << 20).consumers()).isEqualTo(2);
+    }
+
+    /** 160 (nine), gelu, f16, 8192 rows: 40.2 µs by columns=64, 34.4 by whole columns. */
+    @Test
+    void haveWholeColumnsWhereWeightsFlow() {
+      Graph gelus =
+          RandomMlp.of(
+              (Architecture.Mlp) Architecture.parse("mlp:160" + ",160".repeat(8) + ":gelu"),
+              false,
+              DType.F16,
+              1);
+      FusionInput in = FusionInput.of(gelus, SM_90A, F16, 8192);
+      assertThat(new ChainInWarpgroups().tilings(in).getFirst().columns()).isEqualTo(192);
     }
 
     private static int first(int rows) {
@@ -279,10 +293,11 @@ final class FusionRulesTest {
     @Test
     void takesNoLessThanRegisters() {
       for (int rows : new int[] {1, 256, 1 << 20}) {
-        double shared = on(rule, mlp("16-16-16", F16), SM_90A, F16, rows).fires().micros();
-        double registers =
-            on(new ChainInWarpgroups(), mlp("16-16-16", F16), SM_90A, F16, rows).fires().micros();
-        assertThat(shared).isGreaterThanOrEqualTo(registers);
+        RuleAssert shared = on(rule, mlp("16-16-16", F16), SM_90A, F16, rows);
+        FusionInput in = shared.in();
+        assertThat(FusionPlanner.inRegisters(in, in.times().orElseThrow()))
+            .isPositive()
+            .isLessThanOrEqualTo(shared.fires().micros());
       }
     }
 
@@ -370,7 +385,9 @@ final class FusionRulesTest {
   void withoutFamiliesTheNextIsTaken() {
     FusionInput in = FusionInput.of(mlp("1024-1024-1024", F16), SM_90A, F16, 4096);
     assertThat(FusionPlanner.firing(in).getFirst()).isInstanceOf(GemmPerLayer.class);
-    assertThat(RuleAssert.strategies(FusionPlanner.plan(in, new FusionAttempts(null, kernel -> 0))))
+    assertThat(
+            RuleAssert.strategies(
+                FusionPlanner.plan(in, new FusionAttempts(null, kernel -> 0)).program()))
         .doesNotContain(CHAINED)
         .isNotEmpty();
   }

@@ -53,9 +53,6 @@ public record ChainTiling(
   /** Accumulators beside which ptxas holds what is added to them for longer. */
   private static final int WIDE = 128;
 
-  /** Registers that are better left to ptxas. */
-  private static final int ROOM = 8;
-
   /** More where accumulators are rounded to tf32: nothing shrinks by that. */
   private static final int ROUNDING_REGISTERS = 12;
 
@@ -171,82 +168,30 @@ public record ChainTiling(
   }
 
   /**
-   * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer. A
-   * network that waits for memory does so best with four, each of which has its next rows under way
+   * What registers and shared memory allow: whole columns first, rows that are read ahead before
+   * others, and as many warpgroups as there may be before fewer. A network that waits for memory
+   * does so best with four, each of which has its next rows under way
    * (docs/benchmarks/2026-11-23-networks.md), and with more where it has many small layers.
    *
    * @param blocks of the grid
-   * @param memory whether its rows take longer to move than to compute
-   * @param tiles of rows that a block has: more warpgroups are worth nothing
+   * @param memory whether its rows take longer to move than to compute, so that more warpgroups may
+   *     have rows under way
    */
   public static List<ChainTiling> candidates(
-      StageGroup group, GpuTarget target, int blocks, boolean memory, long tiles) {
-    List<List<ChainTiling>> roomy = new ArrayList<>();
-    List<ChainTiling> tight = new ArrayList<>();
+      StageGroup group, GpuTarget target, int blocks, boolean memory) {
+    List<ChainTiling> all = new ArrayList<>();
     Set<List<Long>> parts = new HashSet<>();
     for (long columns : COLUMNS) {
       if (parts.add(
           group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
-        List<ChainTiling> some = ofColumns(group, target, blocks, memory, columns);
-        boolean last = columns == COLUMNS[COLUMNS.length - 1];
-        if (!last && !some.isEmpty() && isTight(group, some.getFirst())) {
-          tight.addAll(some);
-        } else {
-          roomy.add(some);
-        }
+        all.addAll(ofColumns(group, target, blocks, memory, columns));
       }
       if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
         // Elements of a part would have to change their places in the whole fragment.
         break;
       }
     }
-    int enough = Math.clamp(tiles, 1, enough(group, target));
-    roomy.sort(Comparator.comparingInt(some -> -busy(some, enough)));
-    List<ChainTiling> all = new ArrayList<>();
-    roomy.forEach(all::addAll);
-    all.addAll(tight);
     return all;
-  }
-
-  /**
-   * Warpgroups that are worth fewer columns at a time. Where weights stay, as many as keep function
-   * units busy: while one computes functions others multiply. 10-144-11 with a tangent takes 21.1
-   * µs by two that have all columns and 17.0 by four that have 128 at most (18.6 by three of them).
-   * Where weights flow by, two: one alone waits for each slice, and all pass by for its rows only
-   * (9-230-243-221-154-159-91-15: 177.5 µs by one, 96.7 by two).
-   */
-  private static int enough(StageGroup group, GpuTarget target) {
-    if (!StagedWeights.fit(group.products(), target)) {
-      return 2;
-    }
-    return hasFunctions(group) ? CONSUMERS_FOR_MEMORY : 1;
-  }
-
-  /** Warpgroups of the first of some, up to as many as are enough. */
-  private static int busy(List<ChainTiling> some, int enough) {
-    return some.isEmpty() ? 0 : Math.min(some.getFirst().consumers(), enough);
-  }
-
-  private static boolean hasFunctions(StageGroup group) {
-    return group.stages().stream()
-        .anyMatch(stage -> stage instanceof Map map && FormulaReads.of(group, map).functions());
-  }
-
-  /**
-   * Whether weights flow by, and hardly a register is left beside what must be there. ptxas then
-   * has no choice in what it keeps where, and wide parts have fewer slices under way (256 columns:
-   * 817 µs by 128, 794 by 64).
-   */
-  private static boolean isTight(StageGroup group, ChainTiling tiling) {
-    if (group.products().stream().noneMatch(tiling.weights::flows)) {
-      return false;
-    }
-    long most =
-        group.products().stream()
-            .mapToLong(product -> registers(product, tiling.columns))
-            .max()
-            .orElse(0);
-    return registers(tiling.consumers, true) - most - STREAM_REGISTERS < ROOM;
   }
 
   /** Those with so many columns of accumulators at a time. */
@@ -277,15 +222,11 @@ public record ChainTiling(
         }
       }
     }
-    // Rows that are read ahead are worth more than another warpgroup, unless a producer runs
-    // beside.
-    double ahead = streams ? 0.5 : 1.5;
-    Comparator<ChainTiling> order =
-        memory
-            ? Comparator.comparing((ChainTiling t) -> !t.prefetch())
-                .thenComparing(t -> Math.abs(t.consumers() - wanted))
-            : Comparator.comparing(t -> -t.consumers() - (t.prefetch() ? ahead : 0));
-    candidates.sort(order);
+    if (memory) {
+      candidates.sort(
+          Comparator.comparing((ChainTiling t) -> !t.prefetch())
+              .thenComparing(t -> Math.abs(t.consumers() - wanted)));
+    }
     return candidates;
   }
 

@@ -48,12 +48,6 @@ public record StrategyTimes(
   /** What register chaining reaches of the tensor cores' rate: 0.63 to 0.85. */
   private static final double CHAIN_REACHED = 0.7;
 
-  /** What warps reach of them by mma.sync, their weights in shared memory: 0.43 to 0.53. */
-  private static final double WARP_CHAIN_REACHED = 0.5;
-
-  /** The same where weights are read through L1 and L2: 0.29 to 0.39. */
-  private static final double WARP_CHAIN_STREAMED = 0.33;
-
   /** From a layer's product to the next one's, of one row tile alone. */
   private static final double CHAIN_LAYER_US = 0.4;
 
@@ -131,13 +125,6 @@ public record StrategyTimes(
     tile = Math.max(tile, weights() / CHAIN_BYTES_PER_US);
     double all = Math.max(moved(ends() + weights()), flops(rows) / (CHAIN_REACHED * peak()));
     return Math.max(tile, all);
-  }
-
-  /** Rows carried in registers of warps where warpgroups could carry them. */
-  public double registersOfWarps() {
-    boolean stay = weights() <= device.target().sharedPerBlock();
-    double reached = (stay ? WARP_CHAIN_REACHED : WARP_CHAIN_STREAMED) * peak();
-    return Math.max(registers(), flops(rows) / reached);
   }
 
   /** Through shared memory, each thread with a tile of accumulators. */

@@ -1,0 +1,122 @@
+package dev.warpwright.networks.registers;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Matmul;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
+import dev.warpwright.model.function.NetworkFunction.Update;
+import dev.warpwright.networks.stages.FormulaReads;
+import dev.warpwright.networks.stages.FormulaWork;
+import dev.warpwright.networks.stages.StageGroup;
+
+/**
+ * What all that is no product takes of one tile of rows that is carried in registers.
+ *
+ * @param issued slots in which a warp issues an instruction
+ * @param functions calls of a warp that function units compute
+ * @param code instructions: loops are unrolled, so each stands there for each element of a thread
+ * @param loads clocks of an SM's path to memory, by instructions
+ * @param bytes from and to memory
+ */
+record TileWork(double issued, double functions, double code, double loads, double bytes) {
+  private static final int WARP = 32;
+
+  /** Slots of a comparison, or a choice: half of the lanes have units for them. */
+  private static final int CHOICE = 2;
+
+  /** One instruction rounds two elements and packs them. */
+  private static final double ROUNDED = 0.5;
+
+  /** Of a vector that all rows read: four elements a load, and those of two rows are one. */
+  private static final double VECTOR = 0.3;
+
+  /** Elements of f16 that a mask rounds one by one, widens, chooses and packs. */
+  private static final double MASK = 9.2;
+
+  /** In bf16 function units round them. */
+  private static final double MASK_OF_BF16 = 2;
+
+  private static final double ROUNDED_BY_UNITS = 1.24;
+  private static final int MASK_CODE = 2;
+
+  /** Instructions of a load or a store: addresses, and guards against rows past the end. */
+  private static final int LOAD_CODE = 5;
+
+  /** Clocks of a warp's load: eight rows, a line each; of single 16-bit elements many more. */
+  private static final double LOAD = 1.4;
+
+  private static final double NARROW_LOAD = 30.4;
+  private static final double STORE = 10;
+  private static final double NARROW_STORE = 37.7;
+  private static final int WORD = 4;
+
+  /**
+   * Of a network.
+   *
+   * @param rows of a tile
+   * @param warps that share them
+   */
+  static TileWork of(StageGroup group, long rows, int warps) {
+    double lanes = (double) rows / (WARP * warps);
+    TileWork all = new TileWork(0, 0, 0, 0, 0);
+    boolean bf16 =
+        group.products().stream().anyMatch(product -> product.weight().dtype() == DType.BF16);
+    for (Stage stage : group.stages()) {
+      switch (stage) {
+        case Load load -> all = all.plus(moved(load.from(), rows, lanes, warps, LOAD, NARROW_LOAD));
+        case Store store ->
+            all = all.plus(moved(store.to(), rows, lanes, warps, STORE, NARROW_STORE));
+        case Map map -> all = all.plus(formula(group, map, lanes, bf16));
+        case Matmul _, Reduction _, Update _ -> {}
+      }
+    }
+    return all;
+  }
+
+  private static TileWork moved(
+      Buffer matrix, long rows, double lanes, int warps, double word, double narrow) {
+    long bytes = matrix.extent(1) * matrix.dtype().bytes();
+    boolean whole = bytes % WORD == 0;
+    double moves = lanes * bytes / (whole ? WORD : matrix.dtype().bytes());
+    return new TileWork(
+        moves,
+        0,
+        LOAD_CODE * moves,
+        moves * warps * (whole ? word : narrow),
+        (double) rows * bytes);
+  }
+
+  private static TileWork formula(StageGroup group, Map map, double lanes, boolean bf16) {
+    FormulaWork work = FormulaWork.of(group, map);
+    FormulaReads reads = FormulaReads.of(group, map);
+    double elements = map.to().extent(1) * lanes;
+    // Where a choice is all there is, packing makes it: cvt.relu.
+    int choices = reads.functions() || work.masked() ? work.choices() : 0;
+    double vectors = VECTOR * reads.columns();
+    double masked = work.masked() ? 1 : 0;
+    double issued =
+        work.simple()
+            + CHOICE * choices
+            + ROUNDED
+            + work.functions()
+            + vectors
+            + masked * (bf16 ? MASK_OF_BF16 : MASK);
+    double code =
+        work.simple() + choices + ROUNDED + work.functions() + vectors + masked * MASK_CODE;
+    double functions = work.functions() + (bf16 ? masked * ROUNDED_BY_UNITS : 0);
+    return new TileWork(elements * issued, elements * functions, elements * code, 0, 0);
+  }
+
+  private TileWork plus(TileWork more) {
+    return new TileWork(
+        issued + more.issued,
+        functions + more.functions,
+        code + more.code,
+        loads + more.loads,
+        bytes + more.bytes);
+  }
+}

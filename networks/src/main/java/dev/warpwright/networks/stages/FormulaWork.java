@@ -1,0 +1,67 @@
+package dev.warpwright.networks.stages;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.model.function.NetworkFunction.Map;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * What an element of a formula costs; what it says twice is computed once.
+ *
+ * @param simple additions, multiplications and the like
+ * @param choices comparisons, and what they choose between
+ * @param functions calls that function units compute
+ * @param masked whether columns past the features are made zero, each element rounded by itself
+ */
+public record FormulaWork(int simple, int choices, int functions, boolean masked) {
+  private static final Set<BinaryOp> COMPARISONS =
+      EnumSet.of(BinaryOp.LT, BinaryOp.LE, BinaryOp.EQ, BinaryOp.NE);
+
+  public static FormulaWork of(StageGroup group, Map map) {
+    Set<Expr> seen = new HashSet<>();
+    int[] count = new int[3];
+    boolean[] masked = {false};
+    Walk.statements(
+        group.func().body(),
+        s -> {
+          if (s instanceof Stmt.Block block && block.name().equals(map.block())) {
+            Walk.expressions(
+                block,
+                e -> {
+                  boolean wide = e.type().equals(Type.F32);
+                  masked[0] |= e instanceof Expr.Select && !wide;
+                  if (seen.add(e) && (wide || isComparison(e))) {
+                    count(e, count);
+                  }
+                });
+          }
+        });
+    return new FormulaWork(count[0], count[1], count[2], masked[0]);
+  }
+
+  private static boolean isComparison(Expr e) {
+    return e instanceof Expr.Binary(BinaryOp op, Expr a, Expr _)
+        && COMPARISONS.contains(op)
+        && a.type().equals(Type.F32);
+  }
+
+  private static void count(Expr e, int[] count) {
+    if (isComparison(e) || e instanceof Expr.Select) {
+      count[1]++;
+    } else if (e instanceof Expr.Binary) {
+      count[0]++;
+    } else if (e instanceof Expr.Call call) {
+      boolean simple = call.op() == MathOp.FMA || call.op() == MathOp.ABS;
+      // Arguments of sines are multiplied by what makes them turns.
+      boolean turns = call.op() == MathOp.SIN_APPROX || call.op() == MathOp.COS_APPROX;
+      count[0] += simple || turns ? 1 : 0;
+      count[2] += simple ? 0 : 1;
+    }
+  }
+}
