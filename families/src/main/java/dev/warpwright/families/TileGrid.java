@@ -146,6 +146,19 @@ public record TileGrid(
         + allOfB * (1 + (tilesM() / rows - 1) * Math.min(lost, lost(allOfB)));
   }
 
+  /**
+   * Bytes of A and B that other clusters read at the same time, each operand twice at most; 0 where
+   * there are so many tiles that few of an operand's readers run together, or several matrices.
+   */
+  public double readAgain() {
+    if (workload.batch().isMany() || tiles() > 2 * slots) {
+      return 0;
+    }
+    double a = (double) workload.m() * workload.k() * workload.operands().bytes();
+    double b = (double) workload.n() * workload.k() * workload.operands().bytes();
+    return a * Math.min(2, tilesN() / clusterN - 1) + b * Math.min(2, tilesM() / clusterM - 1);
+  }
+
   /** Part of so many bytes that is no longer in the cache when it is read again. */
   private double lost(double bytes) {
     return Math.clamp(bytes / kept - 1, 0, 1);

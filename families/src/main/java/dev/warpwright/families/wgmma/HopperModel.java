@@ -44,6 +44,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
+import static dev.warpwright.families.wgmma.HopperNumber.UNSHARED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
 
 import dev.warpwright.families.ThreadCopies;
@@ -144,6 +145,7 @@ public final class HopperModel {
             + at(STAGE) * c.stages()
             + at(CLUSTER) * cluster
             + together(at(SHARP), steps * step, dram, powered)
+            + at(UNSHARED) * grid.readAgain() / at(DRAM_BYTES)
             + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
             + (restarts(grid, c, step, math / sharing) + coupled(grid, c))
                 * Math.max(0, shares.waves() - 1)

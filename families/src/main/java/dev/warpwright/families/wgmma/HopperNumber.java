@@ -48,6 +48,12 @@ enum HopperNumber {
   /** Bytes that all take from DRAM in a microsecond. */
   DRAM_BYTES,
 
+  /**
+   * Part of the time that DRAM would take to bring once more what blocks without a common cluster
+   * read at the same time: some of it comes twice.
+   */
+  UNSHARED,
+
   /** From asking for a stage to having it, if it is in L2. */
   LATENCY,
 
