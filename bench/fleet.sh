@@ -3,5 +3,5 @@
 # random: nothing that was measured may be lost. 'bench/fleet.sh SEED' repeats a run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-./mvnw -B -ntp -q -pl spark -am -Dtest='FleetTest' -Dsurefire.failIfNoSpecifiedTests=false \
+./mvnw -B -ntp -q -pl fleet -am -Dtest='FleetTest' -Dsurefire.failIfNoSpecifiedTests=false \
   -Dtest.jvm.extra="-Dkills=20 -Dseed=${1:-$RANDOM}" test

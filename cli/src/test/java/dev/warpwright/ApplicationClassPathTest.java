@@ -130,8 +130,8 @@ class ApplicationClassPathTest {
                 .map(module -> module.group(1))
                 .filter(module -> !module.equals("bom") && !module.equals("pages"))
                 .toList());
-    // Stands in a profile, so that -Dquick fetches no Spark.
-    modules.add("spark");
+    // Stand in a profile, so that -Dquick fetches no Spark.
+    modules.addAll(List.of("fleet", "spark"));
     assertThat(listed).containsExactlyElementsOf(modules);
     assertThat(root).contains("<version>" + text(bom, "version") + "</version>");
   }
