@@ -39,6 +39,12 @@ final class Scheduler {
   private final Stmt body;
   private final SplittableRandom random;
   private final List<ClusterRun> resident = new ArrayList<>();
+
+  /** Of one step; kept, for there are about as many steps as warps and times that they stop. */
+  private final List<Warp> runnable = new ArrayList<>();
+
+  private final List<Warp> busy = new ArrayList<>();
+  private final List<Warp> eager = new ArrayList<>();
   private int yields;
   private int turn;
 
@@ -73,15 +79,28 @@ final class Scheduler {
         resident.add(start.cluster(order[next++], taken.nextClearBit(0)));
       }
       step();
-      resident.forEach(cluster -> cluster.endBlocks(body));
-      resident.removeIf(ClusterRun::finished);
+      boolean ended = false;
+      for (ClusterRun cluster : resident) {
+        cluster.endBlocks(body);
+        ended |= cluster.finished();
+      }
+      if (ended) {
+        resident.removeIf(ClusterRun::finished);
+      }
     }
   }
 
   private void step() {
-    List<Warp> runnable = new ArrayList<>();
-    resident.forEach(cluster -> cluster.addRunnable(runnable));
-    List<Warp> busy = runnable.stream().filter(w -> w.spinning() == null).toList();
+    runnable.clear();
+    for (ClusterRun cluster : resident) {
+      cluster.addRunnable(runnable);
+    }
+    busy.clear();
+    for (Warp w : runnable) {
+      if (w.spinning() == null) {
+        busy.add(w);
+      }
+    }
     if (!busy.isEmpty()) {
       if (options.warps() == GridOptions.WarpChoice.RANDOM && random.nextInt(4) == 0
           || yields > PATIENCE) {
@@ -95,7 +114,7 @@ final class Scheduler {
         resume(round.get(random.nextInt(round.size())));
         return;
       }
-      resume(choose(busy));
+      resume(choose());
       return;
     }
     if (release() || arriveOne()) {
@@ -160,12 +179,17 @@ final class Scheduler {
     return released;
   }
 
-  /** A warp that did not let others go first, if there is one. */
-  private Warp choose(List<Warp> runnable) {
-    List<Warp> eager = runnable.stream().filter(w -> !w.hasYielded()).toList();
+  /** A busy warp that did not let others go first, if there is one. */
+  private Warp choose() {
+    eager.clear();
+    for (Warp w : busy) {
+      if (!w.hasYielded()) {
+        eager.add(w);
+      }
+    }
     if (eager.isEmpty()) {
-      runnable.forEach(Warp::forgetYield);
-      eager = runnable;
+      busy.forEach(Warp::forgetYield);
+      eager.addAll(busy);
     }
     return switch (options.warps()) {
       case FIRST -> eager.getFirst();

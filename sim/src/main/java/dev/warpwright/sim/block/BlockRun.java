@@ -171,13 +171,16 @@ public final class BlockRun extends BlockPlace {
    * @throws SimulationError if those that wait can never go on
    */
   boolean releaseBarrier() {
+    for (Warp w : warps) {
+      if (w.waiting == null ? !w.finished() : w.waitingForCluster) {
+        return false;
+      }
+    }
     Map<Stmt, List<Integer>> waiting = new LinkedHashMap<>();
     List<Integer> finished = new ArrayList<>();
     for (Warp w : warps) {
       if (w.finished()) {
         finished.add(w.index);
-      } else if (w.waiting == null || w.waitingForCluster) {
-        return false;
       } else {
         waiting.computeIfAbsent(w.waiting, key -> new ArrayList<>()).add(w.index);
       }

@@ -45,7 +45,12 @@ public final class ClusterRun {
   }
 
   public boolean finished() {
-    return blocks.stream().allMatch(BlockRun::finished);
+    for (BlockRun block : blocks) {
+      if (!block.finished()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   public void addRunnable(List<Warp> runnable) {
@@ -69,12 +74,12 @@ public final class ClusterRun {
     for (BlockRun block : blocks) {
       released |= block.releaseBarrier();
     }
-    List<Warp> waiting = new ArrayList<>();
     @Nullable BlockRun ended = null;
+    boolean waits = false;
     for (BlockRun block : blocks) {
       for (Warp w : block.warps()) {
         if (w.waiting != null && w.waitingForCluster) {
-          waiting.add(w);
+          waits = true;
         } else if (w.finished()) {
           ended = block;
         } else {
@@ -82,8 +87,16 @@ public final class ClusterRun {
         }
       }
     }
-    if (waiting.isEmpty()) {
+    if (!waits) {
       return released;
+    }
+    List<Warp> waiting = new ArrayList<>();
+    for (BlockRun block : blocks) {
+      for (Warp w : block.warps()) {
+        if (w.waiting != null) {
+          waiting.add(w);
+        }
+      }
     }
     if (ended != null) {
       Stmt where = waiting.getFirst().waiting;
