@@ -48,8 +48,18 @@ class WarpCodeKernelsTest {
         }
         yield arguments;
       }
+      // Five steps of eight columns, the last one half.
+      case "gemm_f32_simt" ->
+          Arguments.random(kernel.params(), SEED, Map.of("M", 16, "N", 136, "K", 36));
       default -> Arguments.random(kernel.params(), SEED, Map.of("M", 16, "N", 136, "K", 328));
     };
+  }
+
+  /** For many launches: of the largest tiles two, one after the other, with tails both ways. */
+  private static Arguments fewTiles(String file, Kernel kernel) {
+    return file.equals("gemm_bf16_sm90")
+        ? HopperGemmTest.arguments(kernel, 300, 200, 136)
+        : arguments(file, kernel);
   }
 
   @ParameterizedTest
@@ -94,7 +104,7 @@ class WarpCodeKernelsTest {
         replayed +=
             BothEngines.agree(
                     mutant.kernel(),
-                    () -> arguments(file, kernel),
+                    () -> fewTiles(file, kernel),
                     GridOptions.DEFAULT.withBlocks(Options.Order.FORWARD, 4),
                     mutant.toString())
                 .replays();
