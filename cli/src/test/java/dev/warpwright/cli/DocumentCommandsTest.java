@@ -89,6 +89,10 @@ final class DocumentCommandsTest {
     int code = Main.execute(both, both, arguments);
     String said = out.toString(StandardCharsets.UTF_8);
     assertThat(code).as("%s%n%s", line, said).isEqualTo(expected);
+    if (words.contains("--beside")) {
+      // As near as info.json of the network says: its places are those it was trained on.
+      assertThat(said).contains("PSNR 31.47 dB beside ");
+    }
     if (expected == ExitCode.WRONG) {
       assertThat(said).containsIgnoringCase("race");
     }

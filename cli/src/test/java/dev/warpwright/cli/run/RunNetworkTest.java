@@ -76,23 +76,21 @@ final class RunNetworkTest {
   /** The places are those that the network was trained on, and it is as near as info.json says. */
   @Test
   void aPictureIsComparedWithAnother() {
-    String run = "run SIREN/model.onnx --target cpu --time 0 --image 128x128";
-    assertThat(execute(run + " --beside SIREN/target.npy --out FOLDER/a.png"))
+    // DocumentCommandsTest has the picture of the same places without a file of them.
+    String run =
+        "run SIREN/model.onnx --target cpu --time 0 --image 128x128 --beside SIREN/target.npy";
+    assertThat(execute(run + " --input SIREN/input.npy --expect SIREN/expected_f64.npy"))
         .as(err.toString(StandardCharsets.UTF_8))
         .isEqualTo(ExitCode.OK);
     assertThat(out()).contains("PSNR 31.47 dB beside ");
-    // The picture itself, but for rounding to 8 bits.
-    assertThat(execute(run + " --beside FOLDER/a.png --json")).isEqualTo(ExitCode.OK);
-    assertThat(out()).contains("\"picture\": {\"psnr\": 58.");
-    // The same places from a file.
-    String file = " --input SIREN/input.npy --expect SIREN/expected_f64.npy";
-    assertThat(execute(run + file + " --beside SIREN/target.npy")).isEqualTo(ExitCode.OK);
-    assertThat(out()).contains("PSNR 31.47 dB beside ");
-    assertThat(
-            execute("run SIREN/model.onnx --target cpu --time 0 --image 40x30 --out FOLDER/b.png"))
+    String small = "run SIREN/model.onnx --target cpu --time 0 --image 40x30";
+    assertThat(execute(small + " --out FOLDER/b.png"))
         .as("another resolution")
         .isEqualTo(ExitCode.OK);
     assertThat(out()).contains("1200 rows");
+    // The picture itself, but for rounding to 8 bits.
+    assertThat(execute(small + " --beside FOLDER/b.png --json")).isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("\"picture\": {\"psnr\": 58.");
     assertThat(
             execute(
                 "run SIREN/model.onnx --target cpu --time 0 --image 40x31 --beside FOLDER/b.png"))
