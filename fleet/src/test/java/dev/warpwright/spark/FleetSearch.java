@@ -20,6 +20,14 @@ import java.util.SplittableRandom;
  * A search on a fleet of {@link FakeHost}s, by itself the main class of a driver that is killed.
  */
 final class FleetSearch {
+  /** Of processes that live for seconds, most of which loading Spark's classes takes. */
+  static final List<String> BRIEF =
+      List.of(
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-BytecodeVerificationRemote");
+
   private FleetSearch() {}
 
   static Map<String, String> settings(Path folder, String silence) {
@@ -32,7 +40,7 @@ final class FleetSearch {
     // On a busy machine executors take their time to start.
     settings.put("spark.warpwright.start.seconds", "240");
     settings.put("spark.executorEnv." + FakeHost.FOLDER, folder.toString());
-    settings.put("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    settings.put("spark.executor.extraJavaOptions", String.join(" ", BRIEF));
     settings.put("spark.driver.host", "127.0.0.1");
     settings.put("spark.driver.bindAddress", "127.0.0.1");
     return settings;

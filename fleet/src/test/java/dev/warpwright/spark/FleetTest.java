@@ -284,18 +284,18 @@ final class FleetTest {
   }
 
   private static Process driver(Path mine, Path file, String... limits) throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            ApplicationClassPath.java(),
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
+    List<String> command = new ArrayList<>(List.of(ApplicationClassPath.java()));
+    command.addAll(FleetSearch.BRIEF);
+    command.addAll(
+        List.of(
             "--sun-misc-unsafe-memory-access=allow",
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("java.class.path"),
             FleetSearch.class.getName(),
-            file.toString());
-    builder.command().addAll(List.of(limits));
+            file.toString()));
+    command.addAll(List.of(limits));
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put(FakeHost.FOLDER, mine.toString());
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     return builder.start();
