@@ -116,7 +116,7 @@ final class SchemasTest {
         "tune @norms.ir rows=64 t=2 -o @tuned",
         "perf fleet",
         "explain attention HQ=32 HKV=8 D=128 S=4096",
-        "explain ffn M=64 D=128 H=256 dtype=bf16 --device H200",
+        "explain ffn M=64 D=128 H=256 dtype=bf16 --device A100",
         "db list --db @a.db",
         "db export @a.jsonl --db @a.db",
         "db prune --db @a.db",
