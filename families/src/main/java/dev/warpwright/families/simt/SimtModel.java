@@ -76,8 +76,6 @@ public final class SimtModel {
   }
 
   public Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int sms) {
-    int bytes = w.operands().bytes();
-    int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
     double tiles = tilesM * tilesN * c.parts();
@@ -86,13 +84,72 @@ public final class SimtModel {
     double slots = sms * held;
     double own = Math.ceil(tiles / sms);
     double resident = Math.min(own, held);
-    // Blocks start when others end, so that the last ones need not be a whole wave.
-    double waves = own / resident;
+    Wave wave = wave(w, c, target, resident);
+    // The last blocks of an SM need not be a whole wave, nor do they take a part of its time.
+    double whole = Math.floor(own / resident);
+    double left = own - whole * resident;
+    double last = left > 0 ? wave(w, c, target, left).clocks(steps) : 0;
+    double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
+    double work = whole * wave.clocks(steps) + last;
+    double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
 
+    double waves = own / resident;
+    Map<String, Double> f = new LinkedHashMap<>();
+    f.put("logM", log(w.m()));
+    f.put("logN", log(w.n()));
+    f.put("logK", log(w.k()));
+    f.put("tileM", (double) c.tileM());
+    f.put("tileN", (double) c.tileN());
+    f.put("tileK", (double) c.tileK());
+    f.put("rows", (double) c.rows());
+    f.put("columns", (double) c.columns());
+    f.put("lanesM", (double) c.lanesM());
+    f.put("threads", (double) c.threads());
+    f.put("slices", (double) c.slices());
+    f.put("stages", (double) c.stages());
+    f.put("ahead", c.ahead() ? 1.0 : 0.0);
+    f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
+    f.put("alongK", c.alongK() ? 1.0 : 0.0);
+    f.put("minBlocks", (double) c.minBlocks());
+    f.put("parts", (double) c.parts());
+    f.put("panel", (double) c.panel());
+    f.put("residentWarps", c.threads() / 32.0 * c.minBlocks());
+    f.put("waves", waves);
+    f.put("tail", tiles / (waves * slots));
+    f.put("steps", steps);
+    f.put("math", log(wave.math()));
+    f.put("issue", log(wave.issue()));
+    f.put("shared", log(wave.shared()));
+    f.put("l2", log(wave.l2()));
+    f.put("dram", log(Math.max(dram, 1)));
+    f.put("predicted", log(predicted));
+    return new Features(
+        f.keySet().stream().toList(),
+        f.values().stream().mapToDouble(Double::doubleValue).toArray(),
+        predicted);
+  }
+
+  /**
+   * What blocks that share an SM take, in clocks.
+   *
+   * @param step of all of them along K
+   * @param end behind the last step
+   */
+  private record Wave(
+      double math, double issue, double shared, double l2, double step, double end) {
+    double clocks(double steps) {
+      return steps * step + end;
+    }
+  }
+
+  /** So many blocks of an SM, from their first step to their results in memory. */
+  private Wave wave(GemmWorkload w, SimtConfig c, GpuTarget target, double resident) {
+    int bytes = w.operands().bytes();
+    int run = 16 / bytes;
     double warps = c.threads() / 32.0;
     double depth = (double) c.tileK() / c.slices();
-    int rows = c.warpM() / c.lanesM();
-    int columns = c.warpN() / c.lanesN();
+    int rows = c.rows();
+    int columns = c.columns();
     double reads =
         c.alongK()
             ? (rows + columns) * depth / run
@@ -151,43 +208,7 @@ public final class SimtModel {
               + at(LATENCY)
               + (double) c.parts() * c.sums() / run * at(PART);
     }
-    double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
-    double work = waves * (steps * step + end);
-    double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
-
-    Map<String, Double> f = new LinkedHashMap<>();
-    f.put("logM", log(w.m()));
-    f.put("logN", log(w.n()));
-    f.put("logK", log(w.k()));
-    f.put("tileM", (double) c.tileM());
-    f.put("tileN", (double) c.tileN());
-    f.put("tileK", (double) c.tileK());
-    f.put("rows", (double) rows);
-    f.put("columns", (double) columns);
-    f.put("lanesM", (double) c.lanesM());
-    f.put("threads", (double) c.threads());
-    f.put("slices", (double) c.slices());
-    f.put("stages", (double) c.stages());
-    f.put("ahead", c.ahead() ? 1.0 : 0.0);
-    f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
-    f.put("alongK", c.alongK() ? 1.0 : 0.0);
-    f.put("minBlocks", (double) c.minBlocks());
-    f.put("parts", (double) c.parts());
-    f.put("panel", (double) c.panel());
-    f.put("residentWarps", warps * c.minBlocks());
-    f.put("waves", waves);
-    f.put("tail", tiles / (waves * slots));
-    f.put("steps", steps);
-    f.put("math", log(math));
-    f.put("issue", log(issue));
-    f.put("shared", log(shared));
-    f.put("l2", log(l2));
-    f.put("dram", log(Math.max(dram, 1)));
-    f.put("predicted", log(predicted));
-    return new Features(
-        f.keySet().stream().toList(),
-        f.values().stream().mapToDouble(Double::doubleValue).toArray(),
-        predicted);
+    return new Wave(math, issue, shared, l2, step, end);
   }
 
   /** Clocks of an SM for a warp's instruction that stores an element of each thread. */
