@@ -59,8 +59,8 @@ final class FusionRulesTest {
       double few = small.fires().micros();
       double many = on(rule, mlp("64-64-64", F16), SM_90A, F16, 1 << 20).fires().micros();
       assertThat(few).isLessThan(5);
-      // 256 MiB from and to memory, which other work hides not wholly by the model.
-      assertThat(many).isBetween(55.0, 90.0);
+      // 256 MiB from and to memory.
+      assertThat(many).isBetween(55.0, 80.0);
     }
 
     /** Weights that flow by rows of 32 bytes of tensor maps take longer than warps; packed, not. */
@@ -95,6 +95,34 @@ final class FusionRulesTest {
       assertThat(rule.apply(in, few).why()).contains("warps holds activations");
       FusionAttempts alike = new FusionAttempts(null, kernel -> isByWarpgroups(kernel) ? 64 : 32);
       assertThat(rule.apply(in, alike).why()).contains("warpgroups holds activations");
+    }
+
+    /** Rings of 14 and of 15 slices are two, and the weights that warps keep fill a block. */
+    @Test
+    void leaveToWarpsWhatCannotBeMade() {
+      Graph graph = mlp("60-173-217-251-150-235-146-120-63-225-171-63", BF16);
+      FusionInput in = FusionInput.of(graph, SM_90A, BF16, 16384);
+      assertThat(rule.apply(in, new FusionAttempts(null, kernel -> 0)).why())
+          .contains("warps holds activations of 16 rows");
+    }
+
+    /**
+     * 64 (four) at 2²⁰ rows: 68.3 µs by four warpgroups, 73.0 by three, 81.0 if none reads ahead.
+     */
+    @Test
+    void haveRowsUnderWayWhereMemoryIsTheLimit() {
+      Graph graph =
+          RandomMlp.of(
+              (Architecture.Mlp) Architecture.parse("mlp:64,64,64,64,64:relu"),
+              false,
+              DType.F16,
+              1);
+      FusionInput in = FusionInput.of(graph, SM_90A, F16, 1 << 20);
+      ChainInWarpgroups warpgroups = new ChainInWarpgroups();
+      ChainTiling best = warpgroups.tilings(in).getFirst();
+      assertThat(best.consumers()).isEqualTo(4);
+      assertThat(best.prefetch()).isTrue();
+      assertThat(warpgroups.micros(in, best, in.sms())).isBetween(61.0, 76.0);
     }
 
     /** Of those that were tried. */

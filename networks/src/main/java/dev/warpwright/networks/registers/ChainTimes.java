@@ -153,7 +153,8 @@ public final class ChainTimes {
     }
     double issued = SLOT * work.issued();
     double called = CALL * work.functions();
-    double shared = norm(SHARP, issued, called, multiplied, work.loads(), memory(work));
+    double shared =
+        norm(SHARPER, norm(SHARP, issued, called, multiplied, work.loads()), memory(work));
     double alone = norm(SHARP, issued, called) + multiplied + waits;
     ChainTimes times =
         new ChainTimes(tiles(rows, RegisterChain.ROWS, sms), tiling.consumers(), tiling.prefetch());
@@ -189,13 +190,15 @@ public final class ChainTimes {
     double called = CALL * work.functions();
     double shared =
         norm(
-            SHARP,
-            issued / SCHEDULERS,
-            called / SCHEDULERS,
-            MMA * products / SCHEDULERS,
-            work.loads(),
-            memory(work),
-            read);
+            SHARPER,
+            norm(
+                SHARP,
+                issued / SCHEDULERS,
+                called / SCHEDULERS,
+                MMA * products / SCHEDULERS,
+                work.loads(),
+                read),
+            memory(work));
     double alone = norm(SHARP, issued, called) + MMA_ALONE * products + read + waits;
     double code = work.code() + AROUND + products + loads + AROUND_WAIT * group.products().size();
     ChainTimes times =

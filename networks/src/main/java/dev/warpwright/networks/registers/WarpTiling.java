@@ -33,6 +33,10 @@ import java.util.Set;
 public record WarpTiling(
     int warps, long rows, long part, boolean prefetch, int blocks, Set<Buffer> resident) {
   private static final int WARP = 32;
+
+  /** Bytes by which what a weight arrives in is larger than the weight. */
+  private static final int BARRIERS = 16;
+
   private static final long GRANULE = 16;
 
   /** Registers of addresses, and of weights on their way, where nothing has spilled. */
@@ -89,8 +93,9 @@ public record WarpTiling(
     long left = target.sharedPerBlock();
     Set<Buffer> resident = new LinkedHashSet<>();
     for (Matmul product : group.products()) {
-      if (bytes(product) <= left && resident.add(product.weight())) {
-        left -= bytes(product);
+      long taken = bytes(product) + BARRIERS;
+      if (taken <= left && resident.add(product.weight())) {
+        left -= taken;
       }
     }
     return resident;
