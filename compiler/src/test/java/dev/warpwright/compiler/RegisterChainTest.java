@@ -24,7 +24,7 @@ import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,8 +166,9 @@ class RegisterChainTest {
   }
 
   /**
-   * Of ways whose kernels spill, say, the next is taken; if a few all do, warps are asked, and if
-   * theirs do, too, the first is taken.
+   * Of ways whose kernels spill, say, the next is taken; if a few all do, and as much as makes them
+   * slower than warps are expected to be, warps are asked, and if theirs do, too, the first is
+   * taken.
    */
   @Test
   void whatCompilesToSomethingElseIsPassedOver() {
@@ -180,26 +181,31 @@ class RegisterChainTest {
             graph,
             text -> {
               asked.add(text);
-              return asked.size() == 3;
+              return asked.size() == 3 ? 0 : 800;
             });
     assertThat(asked).doesNotHaveDuplicates().hasSize(3);
     assertThat(taken).isEqualTo(asked.getLast()).isEqualTo(text(ways.get(2)));
-    asked.clear();
-    taken =
-        taken(
-            graph,
-            text -> {
-              asked.add(text);
-              return false;
-            });
+    // A ninth more time: warps would take longer without spills.
+    assertThat(takenIfAllSpill(graph, 800, asked)).isEqualTo(asked.getFirst());
+    assertThat(asked).hasSize(6).allMatch(text -> text.contains("wgmma."));
+    assertThat(takenIfAllSpill(graph, 1 << 20, asked)).isEqualTo(asked.getFirst());
     assertThat(asked.subList(0, 6)).allMatch(text -> text.contains("wgmma."));
     assertThat(asked.subList(6, asked.size()))
         .hasSize(4)
         .allMatch(text -> text.contains("mma.m16"));
-    assertThat(taken).isEqualTo(asked.getFirst());
   }
 
-  private static String taken(Graph graph, Predicate<String> fast) {
+  private static String takenIfAllSpill(Graph graph, int bytes, List<String> asked) {
+    asked.clear();
+    return taken(
+        graph,
+        text -> {
+          asked.add(text);
+          return bytes;
+        });
+  }
+
+  private static String taken(Graph graph, ToIntFunction<String> spills) {
     return IrPrinter.text(
         NetworkCompiler.compile(
                 graph,
@@ -208,7 +214,7 @@ class RegisterChainTest {
                 ROWS,
                 null,
                 null,
-                kernel -> fast.test(IrPrinter.text(kernel)) ? 0 : 800)
+                kernel -> spills.applyAsInt(IrPrinter.text(kernel)))
             .kernels()
             .getFirst()
             .kernel());
