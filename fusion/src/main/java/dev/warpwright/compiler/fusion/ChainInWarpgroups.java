@@ -9,6 +9,7 @@ import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.networks.registers.RegisterChain;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceCatalogue;
 import java.util.List;
 import java.util.Locale;
@@ -60,8 +61,8 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
 
   @Override
   double micros(FusionInput in, ChainTiling tiling, int sms) {
-    return ChainTimes.micros(
-        tiling, in.chained(), LinkedNetwork.constants(in.chain()), sms, in.rows());
+    return new ChainTimes(Calibration.of(in.target()))
+        .micros(tiling, in.chained(), LinkedNetwork.constants(in.chain()), sms, in.rows());
   }
 
   /**

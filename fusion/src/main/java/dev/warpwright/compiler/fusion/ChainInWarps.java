@@ -5,6 +5,7 @@ import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.networks.registers.WarpChain;
 import dev.warpwright.networks.registers.WarpTiling;
 import dev.warpwright.networks.stages.StrategyTimes;
+import dev.warpwright.target.Calibration;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +56,7 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
   @Override
   double micros(FusionInput in, WarpTiling tiling, int sms) {
     return in.target().hasHopper()
-        ? ChainTimes.micros(tiling, in.chained(), sms, in.rows())
+        ? new ChainTimes(Calibration.of(in.target())).micros(tiling, in.chained(), sms, in.rows())
         : idle(in, tiling.warps(), tiling.rows());
   }
 

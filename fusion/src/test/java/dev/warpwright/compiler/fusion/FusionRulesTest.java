@@ -20,6 +20,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.networks.registers.ChainTiling;
 import dev.warpwright.networks.registers.ChainTimes;
 import dev.warpwright.synthetic.RandomMlp;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
@@ -71,7 +72,9 @@ final class FusionRulesTest {
       double packed = rule.micros(in, in.times().orElseThrow());
       double warps = new ChainInWarps().micros(in, in.times().orElseThrow());
       ChainTiling tiling = ChainTiling.candidates(in.chained(), SM_90A, in.sms(), false).getFirst();
-      double unpacked = ChainTimes.micros(tiling, in.chained(), Set.of(), in.sms(), in.rows());
+      double unpacked =
+          new ChainTimes(Calibration.of(GpuTarget.SM_90A))
+              .micros(tiling, in.chained(), Set.of(), in.sms(), in.rows());
       assertThat(packed).isBetween(20.0, 40.0).isLessThan(warps);
       assertThat(unpacked).isGreaterThan(177).isGreaterThan(warps);
     }

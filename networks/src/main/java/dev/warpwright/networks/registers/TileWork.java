@@ -1,5 +1,14 @@
 package dev.warpwright.networks.registers;
 
+import static dev.warpwright.networks.registers.ChainNumber.LOAD;
+import static dev.warpwright.networks.registers.ChainNumber.MASK;
+import static dev.warpwright.networks.registers.ChainNumber.MASK_OF_BF16;
+import static dev.warpwright.networks.registers.ChainNumber.NARROW_LOAD;
+import static dev.warpwright.networks.registers.ChainNumber.NARROW_STORE;
+import static dev.warpwright.networks.registers.ChainNumber.ROUNDED_BY_UNITS;
+import static dev.warpwright.networks.registers.ChainNumber.STORE;
+import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
+
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;
@@ -12,6 +21,7 @@ import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.stages.FormulaReads;
 import dev.warpwright.networks.stages.FormulaWork;
 import dev.warpwright.networks.stages.StageGroup;
+import dev.warpwright.target.Calibration;
 
 /**
  * What all that is no product takes of one tile of rows that is carried in registers.
@@ -31,46 +41,39 @@ record TileWork(double issued, double functions, double code, double loads, doub
   /** One instruction rounds two elements and packs them. */
   private static final double ROUNDED = 0.5;
 
-  /** Of a vector that all rows read: four elements a load, and those of two rows are one. */
-  private static final double VECTOR = 0.3;
-
-  /** Elements of f16 that a mask rounds one by one, widens, chooses and packs. */
-  private static final double MASK = 9.2;
-
-  /** In bf16 function units round them. */
-  private static final double MASK_OF_BF16 = 2;
-
-  private static final double ROUNDED_BY_UNITS = 1.24;
   private static final int MASK_CODE = 2;
 
   /** Instructions of a load or a store: addresses, and guards against rows past the end. */
   private static final int LOAD_CODE = 5;
 
-  /** Clocks of a warp's load: eight rows, a line each; of single 16-bit elements many more. */
-  private static final double LOAD = 1.4;
-
-  private static final double NARROW_LOAD = 30.4;
-  private static final double STORE = 10;
-  private static final double NARROW_STORE = 37.7;
   private static final int WORD = 4;
 
   /**
    * Of a network.
    *
+   * @param fitted for a device
    * @param rows of a tile
    * @param warps that share them
    */
-  static TileWork of(StageGroup group, long rows, int warps) {
+  static TileWork of(
+      Calibration.Numbers<ChainNumber> fitted, StageGroup group, long rows, int warps) {
     double lanes = (double) rows / (WARP * warps);
     TileWork all = new TileWork(0, 0, 0, 0, 0);
     boolean bf16 =
         group.products().stream().anyMatch(product -> product.weight().dtype() == DType.BF16);
     for (Stage stage : group.stages()) {
       switch (stage) {
-        case Load load -> all = all.plus(moved(load.from(), rows, lanes, warps, LOAD, NARROW_LOAD));
+        case Load load ->
+            all =
+                all.plus(
+                    moved(
+                        load.from(), rows, lanes, warps, fitted.at(LOAD), fitted.at(NARROW_LOAD)));
         case Store store ->
-            all = all.plus(moved(store.to(), rows, lanes, warps, STORE, NARROW_STORE));
-        case Map map -> all = all.plus(formula(group, map, lanes, bf16));
+            all =
+                all.plus(
+                    moved(
+                        store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(NARROW_STORE)));
+        case Map map -> all = all.plus(formula(fitted, group, map, lanes, bf16));
         case Matmul _, Reduction _, Update _ -> {}
       }
     }
@@ -90,13 +93,18 @@ record TileWork(double issued, double functions, double code, double loads, doub
         (double) rows * bytes);
   }
 
-  private static TileWork formula(StageGroup group, Map map, double lanes, boolean bf16) {
+  private static TileWork formula(
+      Calibration.Numbers<ChainNumber> fitted,
+      StageGroup group,
+      Map map,
+      double lanes,
+      boolean bf16) {
     FormulaWork work = FormulaWork.of(group, map);
     FormulaReads reads = FormulaReads.of(group, map);
     double elements = map.to().extent(1) * lanes;
     // Where a choice is all there is, packing makes it: cvt.relu.
     int choices = reads.functions() || work.masked() ? work.choices() : 0;
-    double vectors = VECTOR * reads.columns();
+    double vectors = fitted.at(VECTOR) * reads.columns();
     double masked = work.masked() ? 1 : 0;
     double issued =
         work.simple()
@@ -104,10 +112,10 @@ record TileWork(double issued, double functions, double code, double loads, doub
             + ROUNDED
             + work.functions()
             + vectors
-            + masked * (bf16 ? MASK_OF_BF16 : MASK);
+            + masked * fitted.at(bf16 ? MASK_OF_BF16 : MASK);
     double code =
         work.simple() + choices + ROUNDED + work.functions() + vectors + masked * MASK_CODE;
-    double functions = work.functions() + (bf16 ? masked * ROUNDED_BY_UNITS : 0);
+    double functions = work.functions() + (bf16 ? masked * fitted.at(ROUNDED_BY_UNITS) : 0);
     return new TileWork(elements * issued, elements * functions, elements * code, 0, 0);
   }
 

@@ -1,0 +1,81 @@
+package dev.warpwright.networks.registers;
+
+/** What was fitted of {@link ChainTimes}; clocks where nothing else is said. */
+enum ChainNumber {
+  /** In a microsecond. */
+  CLOCKS,
+
+  /** To start a kernel and to end it. */
+  LAUNCH,
+
+  /** Until a warp has begun. */
+  START,
+
+  /** Of an issue slot: some stay empty, for operands are not there. */
+  SLOT,
+
+  /** Of a call, for a warp: four lanes of a scheduler compute functions. */
+  CALL,
+
+  /** Bytes from and to memory in a clock, for each SM. */
+  BYTES_PER_CLOCK,
+
+  /** Bytes that the copy engine takes in, in a clock: by linear copies, and whole lines. */
+  COPIED_BYTES,
+
+  /** What a tensor map's box takes for each row of 32 bytes, and of 64. */
+  ROW_OF_32,
+  ROW_OF_64,
+
+  /** Of a product of a warpgroup, whose columns take half a clock each otherwise. */
+  LEAST_PRODUCT,
+
+  /** How many times as long products of warpgroups take as that. */
+  PRODUCTS,
+
+  /** Of m16n8k16 on a scheduler's tensor core, by full ones and by one warp alone. */
+  MMA,
+  MMA_ALONE,
+
+  /** Bytes of weights of a warp's products in a clock: of shared memory, and from L1 and L2. */
+  SHARED_BYTES,
+  STREAMED_BYTES,
+
+  /** From a layer's last product to the next one's first, of a warpgroup and of a warp. */
+  LAYER,
+  WARP_LAYER,
+
+  /** From a part of a layer's columns to the next one's. */
+  PART,
+
+  /** From a tile's end to the next one's rows, if they are not read ahead. */
+  READ,
+
+  /** Of an instruction that is not in the cache: for the first time, and each further time. */
+  FETCH,
+  REFETCH,
+
+  /** Instructions of 16 bytes that stay. */
+  CACHED,
+
+  /**
+   * Slots for each element of a vector that all rows read: four elements a load, and those of two
+   * rows are one.
+   */
+  VECTOR,
+
+  /** Slots of an element of f16 that a mask rounds by itself, widens, chooses and packs. */
+  MASK,
+
+  /** The same of bf16, and calls: function units round them. */
+  MASK_OF_BF16,
+  ROUNDED_BY_UNITS,
+
+  /** Of a warp's load: eight rows, a line each; of single 16-bit elements many more. */
+  LOAD,
+  NARROW_LOAD,
+
+  /** The same of stores. */
+  STORE,
+  NARROW_STORE
+}
