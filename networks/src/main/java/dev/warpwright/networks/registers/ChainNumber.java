@@ -28,10 +28,10 @@ enum ChainNumber {
   ROW_OF_64,
 
   /** Of a product of a warpgroup, whose columns take half a clock each otherwise. */
-  LEAST_PRODUCT,
+  LEAST_WGMMA,
 
-  /** How many times as long products of warpgroups take as that. */
-  PRODUCTS,
+  /** How many times as long as that wgmma takes. */
+  WGMMA,
 
   /** Of m16n8k16 on a scheduler's tensor core, by full ones and by one warp alone. */
   MMA,

@@ -8,11 +8,10 @@ import static dev.warpwright.networks.registers.ChainNumber.COPIED_BYTES;
 import static dev.warpwright.networks.registers.ChainNumber.FETCH;
 import static dev.warpwright.networks.registers.ChainNumber.LAUNCH;
 import static dev.warpwright.networks.registers.ChainNumber.LAYER;
-import static dev.warpwright.networks.registers.ChainNumber.LEAST_PRODUCT;
+import static dev.warpwright.networks.registers.ChainNumber.LEAST_WGMMA;
 import static dev.warpwright.networks.registers.ChainNumber.MMA;
 import static dev.warpwright.networks.registers.ChainNumber.MMA_ALONE;
 import static dev.warpwright.networks.registers.ChainNumber.PART;
-import static dev.warpwright.networks.registers.ChainNumber.PRODUCTS;
 import static dev.warpwright.networks.registers.ChainNumber.READ;
 import static dev.warpwright.networks.registers.ChainNumber.REFETCH;
 import static dev.warpwright.networks.registers.ChainNumber.ROW_OF_32;
@@ -22,6 +21,7 @@ import static dev.warpwright.networks.registers.ChainNumber.SLOT;
 import static dev.warpwright.networks.registers.ChainNumber.START;
 import static dev.warpwright.networks.registers.ChainNumber.STREAMED_BYTES;
 import static dev.warpwright.networks.registers.ChainNumber.WARP_LAYER;
+import static dev.warpwright.networks.registers.ChainNumber.WGMMA;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
@@ -108,7 +108,7 @@ public final class ChainTimes {
       long part = ColumnParts.part(product.n(), tiling.columns());
       double parts = (double) product.n() / part;
       double steps = (double) product.k() * product.weight().dtype().bytes() / STEP_BYTES;
-      multiplied += steps * parts * Math.max(part / 2.0, at(LEAST_PRODUCT)) * at(PRODUCTS);
+      multiplied += steps * parts * Math.max(part / 2.0, at(LEAST_WGMMA)) * at(WGMMA);
       waits += at(LAYER) + (parts - 1) * at(PART);
       code += AROUND_WAIT + steps * parts * AROUND_PRODUCT;
       if (flows) {
