@@ -45,8 +45,9 @@ import java.util.Map;
  * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the L2
  * and by latency; all of it by DRAM.
  *
- * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 4900 measurements (docs/benchmarks,
- * 2026-11-26, threads); they make an order of candidates, not a promise.
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 6500 measurements (docs/benchmarks,
+ * 2026-11-26, threads, and 2026-11-28, unseen shapes); they make an order of candidates, not a
+ * promise.
  */
 public final class SimtModel {
   /** The section of calibrations. */

@@ -272,12 +272,12 @@ public final class HopperModel {
                 * grid.insideM()
                 / grid.clusterN()
                 * slowed(w.lda() * bytes)
-                * narrowA(grid.workload(), c)
+                * narrowA(w, c)
             + grid.tileN()
                 * grid.insideN()
                 / grid.clusterM()
                 * slowed(w.ldb() * bytes)
-                * narrowB(grid.workload(), c))
+                * narrowB(w, c))
         * grid.tileK()
         * bytes;
   }
@@ -407,7 +407,7 @@ public final class HopperModel {
       return written * slow + (pairs ? each / 2 : each) * at(STORE) * sharing;
     }
     int row = Math.toIntExact(columns) * bytes;
-    int width = Math.min(TileGrid.LINE, Integer.lowestOneBit(row));
+    int width = HopperLimits.panelBytes(row);
     if (ragged) {
       // A row of a panel begins inside of a sector, and ends inside of another.
       double sectors = 1 + (double) SECTOR / width;

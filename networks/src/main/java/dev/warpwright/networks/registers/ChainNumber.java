@@ -27,7 +27,7 @@ enum ChainNumber {
   ROW_OF_32,
   ROW_OF_64,
 
-  /** Of a product of a warpgroup, whose columns take half a clock each otherwise. */
+  /** Of a wgmma, whose columns take half a clock each otherwise. */
   LEAST_WGMMA,
 
   /** How many times as long as that wgmma takes. */

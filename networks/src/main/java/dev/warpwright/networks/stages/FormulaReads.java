@@ -4,9 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import java.util.HashSet;
 import java.util.Set;
@@ -24,24 +22,18 @@ public record FormulaReads(int columns, int elements, boolean sums, boolean func
     Set<Expr.Load> columns = new HashSet<>();
     Set<Expr.Load> elements = new HashSet<>();
     boolean[] found = {false, false};
-    Walk.statements(
-        group.func().body(),
-        s -> {
-          if (s instanceof Stmt.Block block && block.name().equals(map.block())) {
-            Walk.expressions(
-                block,
-                e -> {
-                  if (e instanceof Expr.Load load) {
-                    Buffer buffer = load.buffer();
-                    boolean param = group.func().buffers().contains(buffer);
-                    if (param && buffer.scope() == Scope.GLOBAL) {
-                      (buffer.hasConstantShape() ? columns : elements).add(load);
-                    }
-                    found[0] |= !param && buffer.dtype() == DType.F32;
-                  } else if (e instanceof Expr.Call call && call.op() != MathOp.FMA) {
-                    found[1] = true;
-                  }
-                });
+    group.expressions(
+        map,
+        e -> {
+          if (e instanceof Expr.Load load) {
+            Buffer buffer = load.buffer();
+            boolean param = group.func().buffers().contains(buffer);
+            if (param && buffer.scope() == Scope.GLOBAL) {
+              (buffer.hasConstantShape() ? columns : elements).add(load);
+            }
+            found[0] |= !param && buffer.dtype() == DType.F32;
+          } else if (e instanceof Expr.Call call && call.op() != MathOp.FMA) {
+            found[1] = true;
           }
         });
     return new FormulaReads(columns.size(), elements.size(), found[0], found[1]);

@@ -3,9 +3,7 @@ package dev.warpwright.networks.stages;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -27,19 +25,13 @@ public record FormulaWork(int simple, int choices, int functions, boolean masked
     Set<Expr> seen = new HashSet<>();
     int[] count = new int[3];
     boolean[] masked = {false};
-    Walk.statements(
-        group.func().body(),
-        s -> {
-          if (s instanceof Stmt.Block block && block.name().equals(map.block())) {
-            Walk.expressions(
-                block,
-                e -> {
-                  boolean wide = e.type().equals(Type.F32);
-                  masked[0] |= e instanceof Expr.Select && !wide;
-                  if (seen.add(e) && (wide || isComparison(e))) {
-                    count(e, count);
-                  }
-                });
+    group.expressions(
+        map,
+        e -> {
+          boolean wide = e.type().equals(Type.F32);
+          masked[0] |= e instanceof Expr.Select && !wide;
+          if (seen.add(e) && (wide || isComparison(e))) {
+            count(e, count);
           }
         });
     return new FormulaWork(count[0], count[1], count[2], masked[0]);

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Consecutive stages of a network that become one kernel, as a function of their own.
@@ -52,6 +53,17 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
       most = Math.max(most, live);
     }
     return most;
+  }
+
+  /** Shows all expressions of a stage. */
+  void expressions(Stage stage, Consumer<Expr> visitor) {
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.Block block && block.name().equals(stage.block())) {
+            Walk.expressions(block, visitor);
+          }
+        });
   }
 
   /**
