@@ -22,8 +22,8 @@ module dev.warpwright.base {
       dev.warpwright.export,
       dev.warpwright.measure,
       dev.warpwright.model,
+      dev.warpwright.orders,
       dev.warpwright.parallel,
-      dev.warpwright.perf,
       dev.warpwright.profiler,
       dev.warpwright.schedule,
       dev.warpwright.space;

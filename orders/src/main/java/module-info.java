@@ -10,6 +10,8 @@ module dev.warpwright.orders {
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.families;
 
+  exports dev.warpwright.perf.analyze to
+      dev.warpwright.explorer;
   exports dev.warpwright.perf.grid to
       dev.warpwright.explorer,
       dev.warpwright.measure;

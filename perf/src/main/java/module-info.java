@@ -18,14 +18,12 @@ module dev.warpwright.perf {
       dev.warpwright.orders,
       dev.warpwright.profiler,
       dev.warpwright.verify;
-  exports dev.warpwright.perf.analyze to
-      dev.warpwright.explorer,
-      dev.warpwright.measure,
-      dev.warpwright.orders;
   exports dev.warpwright.perf.predict to
       dev.warpwright.cli,
+      dev.warpwright.explorer,
       dev.warpwright.fusion,
       dev.warpwright.measure,
+      dev.warpwright.orders,
       dev.warpwright.parallel,
       dev.warpwright.profiler,
       dev.warpwright.verify;

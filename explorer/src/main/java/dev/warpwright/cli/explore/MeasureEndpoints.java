@@ -11,7 +11,7 @@ import dev.warpwright.explorer.Jobs;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.RecordedOrders;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.Part.GemmShape;
 import java.util.List;
 
 /** Measuring on this machine's GPU, and what was recorded on another: as the page asks for them. */

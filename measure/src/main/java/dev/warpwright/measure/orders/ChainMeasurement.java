@@ -3,7 +3,7 @@ package dev.warpwright.measure.orders;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurement.Times;
-import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.workload.FfnWorkload;
 import org.jspecify.annotations.Nullable;
 

@@ -4,7 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.OrderBench;
-import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;

@@ -7,8 +7,8 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurement.Times;
 import dev.warpwright.measure.orders.Timeline.Event;
-import dev.warpwright.perf.analyze.Part.GemmShape;
-import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.workload.Precision;
 import java.util.List;
 

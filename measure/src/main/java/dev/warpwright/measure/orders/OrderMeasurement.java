@@ -1,8 +1,8 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Part.GemmShape;
-import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,11 +3,11 @@ package dev.warpwright.measure.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Part.GemmShape;
-import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.perf.grid.GridNumber;
 import dev.warpwright.perf.grid.GridRun;
 import dev.warpwright.perf.grid.PersistentGrid;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.target.DeviceModel;
 import java.util.Optional;
 

@@ -2,8 +2,8 @@ package dev.warpwright.measure.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.perf.analyze.MeasuredOrders;
+import dev.warpwright.perf.predict.GemmPrediction;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.warpwright.perf.grid;
 
 import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WaitPolicy;
-import dev.warpwright.perf.analyze.L2Number;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.perf.predict.L2Number;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

@@ -4,11 +4,11 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.perf.UnitNumber;
-import dev.warpwright.perf.analyze.L2Number;
-import dev.warpwright.perf.analyze.Part.GemmShape;
-import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.perf.predict.L2Number;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.target.DeviceModel;
 import java.util.List;
 

@@ -2,7 +2,9 @@ package dev.warpwright.perf.analyze;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.GemmPrediction;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.target.DeviceModel;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,13 +1,13 @@
-package dev.warpwright.perf.analyze;
+package dev.warpwright.perf.predict;
 
-import static dev.warpwright.perf.analyze.L2Number.ACROSS;
-import static dev.warpwright.perf.analyze.L2Number.DRIFT;
-import static dev.warpwright.perf.analyze.L2Number.DRIFT_PERSISTENT;
-import static dev.warpwright.perf.analyze.L2Number.LONGEST;
+import static dev.warpwright.perf.predict.L2Number.ACROSS;
+import static dev.warpwright.perf.predict.L2Number.DRIFT;
+import static dev.warpwright.perf.predict.L2Number.DRIFT_PERSISTENT;
+import static dev.warpwright.perf.predict.L2Number.LONGEST;
 
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.BlockOrder.Tile;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.Part.GemmShape;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
 import java.util.Arrays;

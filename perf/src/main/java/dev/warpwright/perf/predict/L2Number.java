@@ -1,4 +1,4 @@
-package dev.warpwright.perf.analyze;
+package dev.warpwright.perf.predict;
 
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;

@@ -3,6 +3,7 @@ package dev.warpwright.perf.analyze;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.base.json.JsonFields;
+import dev.warpwright.perf.predict.Part;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

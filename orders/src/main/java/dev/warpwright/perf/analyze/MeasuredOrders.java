@@ -1,7 +1,8 @@
 package dev.warpwright.perf.analyze;
 
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
 import java.io.BufferedReader;

@@ -1,4 +1,4 @@
-package dev.warpwright.perf.analyze;
+package dev.warpwright.perf.predict;
 
 import static dev.warpwright.perf.UnitNumber.DRAWING;
 import static dev.warpwright.perf.UnitNumber.L2_BYTES_PER_CLOCK;
@@ -7,7 +7,7 @@ import static dev.warpwright.perf.UnitNumber.REACHED;
 
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.UnitNumber;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.Part.GemmShape;
 import dev.warpwright.target.DeviceModel;
 
 /**

@@ -1,4 +1,4 @@
-package dev.warpwright.perf.analyze;
+package dev.warpwright.perf.predict;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.target.DeviceModel;

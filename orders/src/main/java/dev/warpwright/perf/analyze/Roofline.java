@@ -1,5 +1,6 @@
 package dev.warpwright.perf.analyze;
 
+import dev.warpwright.perf.predict.Part;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
 

@@ -3,6 +3,7 @@ package dev.warpwright.perf.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.perf.analyze.MeasuredOrders.Row;
+import dev.warpwright.perf.predict.GemmPrediction;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

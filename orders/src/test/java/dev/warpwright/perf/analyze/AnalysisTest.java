@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.predict.GemmPrediction;
+import dev.warpwright.perf.predict.Part;
+import dev.warpwright.perf.predict.Part.GemmShape;
+import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
