@@ -24,13 +24,16 @@ import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -74,6 +77,18 @@ final class PerfActionTest {
   }
 
   private Report perform(PerfAction.Bench bench, boolean untuned, String... shapes) {
+    TuneAction.Workers none =
+        (target, most) -> {
+          throw new AssertionError("no kernel is to be timed before");
+        };
+    return perform(bench, none, new Choice(untuned, false), shapes);
+  }
+
+  /** How kernels are chosen. */
+  private record Choice(boolean untuned, boolean quick) {}
+
+  private Report perform(
+      PerfAction.Bench bench, TuneAction.Workers workers, Choice choice, String... shapes) {
     PerfAction action =
         new PerfAction(
             () -> new TuningDevice("fake", 108, GpuTarget.SM_80, environment("1.0")),
@@ -83,14 +98,104 @@ final class PerfActionTest {
                     database,
                     Optional.empty(),
                     new RejectedKernels(folder.resolve("rejected"))),
+            workers,
             bench);
     List<Products> tasks =
         Stream.of(shapes)
             .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" ")))))
             .toList();
     return action.perform(
-        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()),
+        new PerfRequest(
+            tasks,
+            folder.resolve("tuning.db"),
+            9,
+            choice.untuned(),
+            choice.quick(),
+            null,
+            List.of()),
         said::add);
+  }
+
+  /** The later ones are faster; the first one is wrong, the others' sources are what they are. */
+  private record Timed(List<Point> points) implements Measurer {
+    @Override
+    public CompletableFuture<Trial> measure(Candidate candidate) {
+      points.add(candidate.point());
+      return CompletableFuture.completedFuture(
+          new Trial(
+              candidate,
+              RecordCheck.sourceHash(candidate, GpuTarget.SM_80),
+              points.size() == 1
+                  ? new Outcome.Failed(FailureReason.WRONG, "the result is wrong")
+                  : new Outcome.Measured(100 - points.size(), 0, 0, 0, 0)));
+    }
+
+    @Override
+    public int width() {
+      return 2;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void aFirstUseTimesAFewAndTheFastestIsUsedFromThenOn() {
+    List<Point> timed = new ArrayList<>();
+    PerfAction.Bench bench = (kernel, rounds, baselineKernels, here, progress) -> report(null);
+    TuneAction.Workers workers = (target, most) -> List.of(new Timed(timed));
+    Choice quick = new Choice(false, true);
+    Report first = perform(bench, workers, quick, SHAPE, "MNK=96 dtype=f32", SHAPE);
+    assertThat(first.code()).isEqualTo(ExitCode.OK);
+    assertThat(timed).as("five of each").hasSize(10);
+    for (List<Point> each : List.of(timed.subList(0, 5), timed.subList(5, 10))) {
+      assertThat(each.stream().map(PerfActionTest::tile)).doesNotHaveDuplicates();
+    }
+    assertThat(said).filteredOn(line -> line.contains("first use on fake")).hasSize(2);
+    assertThat(first.json().write()).contains("\"origin\": \"tuned\"").doesNotContain("untuned");
+    assertThat(first.text()).contains(timed.get(4).text()).contains(timed.get(9).text());
+    // Nothing is timed any more, with the option and without.
+    assertThat(perform(bench, workers, quick, SHAPE).text()).contains(timed.get(4).text());
+    assertThat(perform(bench, false, SHAPE).text()).contains(timed.get(4).text());
+    assertThat(timed).hasSize(10);
+  }
+
+  private static List<Point.Choice> tile(Point point) {
+    Set<String> details = Set.of("stages", "order", "panel", "ahead", "minBlocks", "resident");
+    return point.choices().stream().filter(choice -> !details.contains(choice.name())).toList();
+  }
+
+  @Test
+  void aFirstUseWithoutATimeIsNone() {
+    int[] started = {0};
+    PerfAction.Bench bench = (kernel, rounds, baselineKernels, here, progress) -> report(null);
+    TuneAction.Workers workers =
+        (target, most) -> {
+          started[0]++;
+          return List.of(new Failing());
+        };
+    Report report = perform(bench, workers, new Choice(false, true), SHAPE);
+    assertThat(report.code()).isEqualTo(ExitCode.OK);
+    assertThat(report.json().write()).contains("\"origin\": \"untuned\"");
+    assertThat(started[0]).isEqualTo(1);
+  }
+
+  /** Its device is gone: that says nothing of a kernel. */
+  private record Failing() implements Measurer {
+    @Override
+    public CompletableFuture<Trial> measure(Candidate candidate) {
+      return CompletableFuture.completedFuture(
+          new Trial(
+              candidate, "", new Outcome.Failed(FailureReason.UNMEASURED, "no worker is left")));
+    }
+
+    @Override
+    public int width() {
+      return 1;
+    }
+
+    @Override
+    public void close() {}
   }
 
   @Test

@@ -31,6 +31,9 @@ final class GemmRanking {
   /** Decisions that say how many registers a thread may have, and what it needs beside its tile. */
   private static final Set<String> OF_A_KIND = Set.of("sketch", "consumers", "minBlocks", "warps");
 
+  /** Decisions that leave tiles, and what is shared among blocks, as they are. */
+  private static final Set<String> DETAILS = Set.of("minBlocks", "ahead");
+
   private static final Comparator<Candidate> FASTER =
       Comparator.comparingDouble(candidate -> candidate.features().predictedUs());
 
@@ -90,6 +93,12 @@ final class GemmRanking {
   static Point kin(Point point) {
     return new Point(
         point.choices().stream().filter(c -> !INDIFFERENT.contains(c.name())).toList());
+  }
+
+  /** What points have in common of which the model is wrong alike. */
+  static Point tiling(Point point) {
+    return new Point(
+        kin(point).choices().stream().filter(c -> !DETAILS.contains(c.name())).toList());
   }
 
   /** The same and the room that they take on an SM. */

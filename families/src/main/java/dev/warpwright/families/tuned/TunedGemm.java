@@ -187,14 +187,15 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
   }
 
   /**
-   * What it thinks fastest, the fastest first, whose threads' code differs: the first may spill.
+   * What it thinks fastest, the fastest first, whose tiles differ: the first may spill, and where
+   * the model is wrong of one it is of all that are like it.
    *
    * @param most so many of them
    */
   public static List<Candidate> untuned(Space space, int most) {
     Map<Point, Candidate> kinds = new LinkedHashMap<>();
     for (Candidate candidate : GemmRanking.of(space)) {
-      kinds.putIfAbsent(GemmRanking.kin(candidate.point()), candidate);
+      kinds.putIfAbsent(GemmRanking.tiling(candidate.point()), candidate);
       if (kinds.size() == most) {
         break;
       }

@@ -42,8 +42,10 @@ public final class GemmTuning {
   private static final Duration COMPILE_LIMIT = Duration.ofSeconds(60);
   private static final int NEIGHBOURS = 4;
 
-  /** So many of the model's choices are tried first. */
-  private static final int MODELLED = 3;
+  /** So many of the model's choices are tried first, and so many with those of the neighbours. */
+  private static final int FIRST_MODELLED = 3;
+
+  private static final int MODELLED = 5;
 
   /** So many of the fastest are measured once more at the end. */
   public static final int CONFIRMED = 4;
@@ -218,7 +220,8 @@ public final class GemmTuning {
 
   /**
    * What the analytic model thinks best, for no search is to end behind what is taken without one;
-   * then what was best for the nearest workloads, as far as it is a point of this space.
+   * then what was best for the nearest workloads, as far as it is a point of this space, and the
+   * model's next choices.
    */
   private static List<Point> seeds(
       WorkloadKey key,
@@ -229,13 +232,18 @@ public final class GemmTuning {
     if (!options.transfer()) {
       return List.of();
     }
-    Stream<Point> untuned = TunedGemm.untuned(space, MODELLED).stream().map(Candidate::point);
+    List<Point> untuned =
+        TunedGemm.untuned(space, MODELLED).stream().map(Candidate::point).toList();
     Stream<Point> near =
         database.get().nearest(key, target.name(), NEIGHBOURS + 1).stream()
             .filter(record -> !record.workload().equals(key))
             .limit(NEIGHBOURS)
             .map(TuningRecord::point)
             .map(point -> space.replay(point).point());
-    return Stream.concat(untuned, near).distinct().toList();
+    return Stream.of(
+            untuned.stream().limit(FIRST_MODELLED), near, untuned.stream().skip(FIRST_MODELLED))
+        .flatMap(points -> points)
+        .distinct()
+        .toList();
   }
 }

@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 public final class PerfAction implements Action<PerfRequest> {
   private final Supplier<TuningDevice> device;
   private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
+  private final TuneAction.Workers workers;
   private final Bench bench;
 
   /** What measures a kernel. */
@@ -68,16 +69,18 @@ public final class PerfAction implements Action<PerfRequest> {
 
   /** Measures on the GPU here. */
   public PerfAction() {
-    this(TuningDevice::find, TuningDevice::chooser, TuneAction::bench);
+    this(TuningDevice::find, TuningDevice::chooser, TuneAction.WORKERS, TuneAction::bench);
   }
 
   /** Measures elsewhere. */
   PerfAction(
       Supplier<TuningDevice> device,
       BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      TuneAction.Workers workers,
       Bench bench) {
     this.device = device;
     this.choosers = choosers;
+    this.workers = workers;
     this.bench = bench;
   }
 
@@ -89,6 +92,14 @@ public final class PerfAction implements Action<PerfRequest> {
     int asked = request.tasks().stream().mapToInt(task -> task.counts().size()).sum();
     try (DeviceQueue.Turn _ = here.turn("perf", progress);
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      if (request.quick()) {
+        FirstUse.measure(
+            request.tasks().stream().flatMap(task -> task.workloads().stream()).toList(),
+            here,
+            workers,
+            database,
+            progress);
+      }
       GemmChooser chooser = choosers.apply(here, database);
       for (Products task : request.tasks()) {
         task.counts()

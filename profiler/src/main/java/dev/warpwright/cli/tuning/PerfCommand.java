@@ -84,6 +84,13 @@ public final class PerfCommand extends Command {
   boolean untuned;
 
   @Option(
+      names = "--quick",
+      description =
+          "Of a GEMM without a record on this GPU: time a few kernels first, some two seconds, and"
+              + " remember the fastest.")
+  boolean quick;
+
+  @Option(
       names = "--arch",
       paramLabel = "A",
       description = "The architecture of a file of weights without a graph, as 'run' takes it.")
@@ -141,6 +148,9 @@ public final class PerfCommand extends Command {
     if (rounds < 5) {
       throw new UserError("--rounds " + rounds + ": at least 5");
     }
+    if (quick && untuned) {
+      throw new UserError("--quick remembers a record, --untuned ignores it: give one of them");
+    }
     if (what.equals("fleet") && file == null) {
       return FleetEstimate.of(new KeyValues(arguments));
     }
@@ -149,6 +159,9 @@ public final class PerfCommand extends Command {
     List<AttentionSearch> attention = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
+        if (quick && !task.what().equals("gemm")) {
+          throw new UserError("--quick is for GEMMs, " + task.what() + " is none: see tune");
+        }
         if (AttentionTask.is(task.what())) {
           attention.add(AttentionSearch.one(task.arguments()));
         } else if (NetworkTask.isNetwork(task.what())) {
@@ -199,7 +212,7 @@ public final class PerfCommand extends Command {
     if (!tasks.isEmpty()) {
       reports.add(
           action.perform(
-              new PerfRequest(tasks, records, rounds, untuned, others, beside), progress));
+              new PerfRequest(tasks, records, rounds, untuned, quick, others, beside), progress));
     }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }

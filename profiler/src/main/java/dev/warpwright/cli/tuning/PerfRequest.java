@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Measures the best known kernels of products beside their baselines.
  *
  * @param untuned whether records are ignored
+ * @param quick whether a few kernels of what has no record are timed first
  * @param cutlass measurements of the CUTLASS profiler to set beside; null for none
  * @param beside files of Kernel text with other kernels to be timed in the same run
  */
@@ -17,6 +18,7 @@ record PerfRequest(
     Path database,
     int rounds,
     boolean untuned,
+    boolean quick,
     @Nullable CutlassCsv cutlass,
     List<Path> beside) {
   PerfRequest {

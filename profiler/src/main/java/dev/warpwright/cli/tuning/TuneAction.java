@@ -44,6 +44,9 @@ public final class TuneAction implements Action<TuneRequest> {
 
   private static final long SEARCH_SEED = 1;
 
+  /** Worker processes on the GPUs here. */
+  static final Workers WORKERS = (target, most) -> GemmTuning.measurers(target, SEARCH_SEED, most);
+
   private final Supplier<TuningDevice> device;
   private final Workers workers;
   private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
@@ -58,11 +61,7 @@ public final class TuneAction implements Action<TuneRequest> {
 
   /** Tunes on the GPU here. */
   public TuneAction() {
-    this(
-        TuningDevice::find,
-        (target, most) -> GemmTuning.measurers(target, SEARCH_SEED, most),
-        TuningDevice::chooser,
-        TuneAction::bench);
+    this(TuningDevice::find, WORKERS, TuningDevice::chooser, TuneAction::bench);
   }
 
   /** Tunes on another device. */
