@@ -14,6 +14,7 @@ import dev.warpwright.space.record.RecordList;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,11 +24,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
- * choice, as far as {@link GemmChooser} has nothing against it.
+ * choice, as far as {@link GemmChooser} has nothing against it; and what tuning found for their
+ * attention.
  */
 public final class GemmKernels implements AutoCloseable {
-  private final GpuTarget target;
-  private final int sms;
+  private final GemmChooser.Where where;
   private final KnownRecords database;
   private final GemmChooser chooser;
 
@@ -36,12 +37,11 @@ public final class GemmKernels implements AutoCloseable {
       KnownRecords database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
-    this(where.target(), where.sms(), database, new GemmChooser(where, database, check, rejected));
+    this(where, database, new GemmChooser(where, database, check, rejected));
   }
 
-  private GemmKernels(GpuTarget target, int sms, KnownRecords database, GemmChooser chooser) {
-    this.target = target;
-    this.sms = sms;
+  private GemmKernels(GemmChooser.Where where, KnownRecords database, GemmChooser chooser) {
+    this.where = where;
     this.database = database;
     this.chooser = chooser;
   }
@@ -85,7 +85,7 @@ public final class GemmKernels implements AutoCloseable {
 
   /** The same, but what was measured with the source of today is not compiled. */
   public GemmKernels trusting() {
-    return new GemmKernels(target, sms, database, chooser.trusting());
+    return new GemmKernels(where, database, chooser.trusting());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
@@ -191,9 +191,16 @@ public final class GemmKernels implements AutoCloseable {
     return chooser.choices(workload, most, slower);
   }
 
+  /** The fastest configuration of an attention that was measured, for networks that have one. */
+  public Optional<TunedAttention> attention(Attention attention) {
+    Environment here = where.here();
+    return TunedAttention.find(
+        attention, where.target(), here == null ? "" : here.device(), database);
+  }
+
   private Found found(GemmWorkload workload, TunedGemm best) {
     return new Found(
-        GemmSpace.schedule(workload, target, sms, best.candidate().point()),
+        GemmSpace.schedule(workload, where.target(), where.sms(), best.candidate().point()),
         best.origin(),
         best.candidate().point(),
         best.candidate().features().predictedUs());
@@ -210,14 +217,15 @@ public final class GemmKernels implements AutoCloseable {
   /** What is expected of a GEMM's kernel; empty if no family computes it. */
   public Optional<Expected> expect(GemmWorkload workload) {
     try {
-      Candidate best = GemmRanking.of(GemmSpace.of(workload, target, sms)).getFirst();
+      Candidate best =
+          GemmRanking.of(GemmSpace.of(workload, where.target(), where.sms())).getFirst();
       Point point = best.point();
       double tiles =
           Math.ceilDiv(workload.m(), number(point, "tileM"))
               * (double) Math.ceilDiv(workload.n(), number(point, "tileN"));
       int parts = "parts:2".equals(point.option("division")) ? 2 : 1;
       double blocks = tiles * parts / Math.max(1, number(point, "minBlocks"));
-      return Optional.of(new Expected(best.features().predictedUs(), blocks / sms));
+      return Optional.of(new Expected(best.features().predictedUs(), blocks / where.sms()));
     } catch (UserError | Rejected e) {
       return Optional.empty();
     }

@@ -9,6 +9,8 @@ import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.families.tuned.TunedAttention;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
@@ -39,6 +41,7 @@ final class AttentionCalls {
 
   private final String name;
   private final GpuTarget target;
+  private final GemmKernels tuned;
   private final PerLayerWay way;
   private final Map<Attention, AttentionKernels> known = new HashMap<>();
   private final Map<Kernel, Kernel> named = new HashMap<>();
@@ -47,11 +50,13 @@ final class AttentionCalls {
    * Calls of a network's program.
    *
    * @param name of the network
+   * @param tuned what was measured
    * @param way which may name kernels
    */
-  AttentionCalls(String name, GpuTarget target, PerLayerWay way) {
+  AttentionCalls(String name, GpuTarget target, GemmKernels tuned, PerLayerWay way) {
     this.name = name;
     this.target = target;
+    this.tuned = tuned;
     this.way = way;
   }
 
@@ -122,6 +127,7 @@ final class AttentionCalls {
     return workload;
   }
 
+  /** By the way's configuration, or else the fastest one measured, or the presumably fastest. */
   private AttentionKernels kernels(Attention workload) {
     String digest = way.kernel(PerLayerWay.attention(known.size()));
     List<AttentionConfig> ranked =
@@ -130,6 +136,7 @@ final class AttentionCalls {
         ranked.stream()
             .filter(each -> digest(each).equals(digest))
             .findFirst()
+            .or(() -> tuned.attention(workload).map(TunedAttention::config))
             .orElse(ranked.getFirst());
     return AttentionKernels.ofFull(workload, config, target);
   }

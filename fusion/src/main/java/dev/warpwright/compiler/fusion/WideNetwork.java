@@ -71,7 +71,7 @@ final class WideNetwork {
     this.in = in;
     this.network = FixedRows.of(in.network(), in.rows());
     this.reads = StageReads.of(network.func());
-    this.attentions = new AttentionCalls(network.func().name(), in.target(), way);
+    this.attentions = new AttentionCalls(network.func().name(), in.target(), products, way);
     this.products = products;
     this.why = why;
     this.way = way;

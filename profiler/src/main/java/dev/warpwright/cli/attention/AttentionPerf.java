@@ -10,6 +10,7 @@ import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.TunedAttention;
 import dev.warpwright.measure.attention.AttentionBench;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.space.Candidate;
@@ -34,6 +35,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Times attention on this machine's GPU, verified before and after: one configuration ({@code
@@ -178,17 +180,12 @@ public final class AttentionPerf {
       return search.config();
     }
     Attention attention = search.attention();
-    if (!untuned) {
-      AttentionConfig known =
-          database
-              .best(attention.key(), environment.target(), environment.device())
-              .map(record -> AttentionConfig.parse(record.point().text()))
-              .orElse(null);
-      if (known != null) {
-        return known;
-      }
-    }
-    return AttentionModel.ranked(attention, device).getFirst().config();
+    Optional<AttentionConfig> known =
+        untuned
+            ? Optional.empty()
+            : TunedAttention.find(attention, device.target(), environment.device(), database)
+                .map(TunedAttention::config);
+    return known.orElseGet(() -> AttentionModel.ranked(attention, device).getFirst().config());
   }
 
   private List<AttentionWay> candidates(DeviceModel device) {

@@ -8,6 +8,7 @@ import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.families.attention.AttentionModel.Expected;
 import dev.warpwright.families.attention.ProjectedAttention;
+import dev.warpwright.families.tuned.TunedAttention;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
@@ -31,7 +32,8 @@ public final class AttentionPlan {
     if (task.features() > 0) {
       return projected(task.projected(target), device);
     }
-    AttentionKernels kernels = task.kernels(target);
+    AttentionTask.Chosen chosen = task.chosen(target);
+    AttentionKernels kernels = AttentionKernels.of(attention, chosen.config(), target);
     Expected expected = AttentionModel.predict(attention, kernels.config(), device);
     List<String> lines = new ArrayList<>();
     lines.add(attention.text() + " for " + target.name());
@@ -39,9 +41,20 @@ public final class AttentionPlan {
       lines.add("  " + kernel.name() + ": " + what(kernels, kernel));
     }
     lines.add("  " + kernels.config().text() + "; " + text(kernels.attention(), expected, device));
+    chosen
+        .measured()
+        .ifPresent(
+            best ->
+                lines.add(
+                    String.format(
+                        Locale.ROOT,
+                        "  the fastest of the records: %s us on %s",
+                        Figure.number(best.micros()),
+                        best.device())));
     Json.Members json =
         json(attention, target)
             .with("config", kernels.config().text())
+            .with("measuredUs", chosen.measured().map(TunedAttention::micros).orElse(Double.NaN))
             .with("kernels", Json.array(kernels.kernels(), kernel -> json(kernels, kernel)))
             .with("device", device.name())
             .with("predictedUs", expected.micros())

@@ -8,18 +8,21 @@ import dev.warpwright.families.attention.AttentionConfig.Instruction;
 import dev.warpwright.families.attention.AttentionKernels;
 import dev.warpwright.families.attention.AttentionModel;
 import dev.warpwright.families.attention.ProjectedAttention;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.families.tuned.TunedAttention;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Attention as commands are given it: {@code B=2 HQ=8 HKV=2 D=64 T=1 S=127 dtype=bf16}.
  *
- * @param config how to compute it; null for what is expected to be fastest
+ * @param config how to compute it; null for what was measured, or is expected, to be fastest
  * @param features of an output projection in the same launch; 0 without one
  */
 public record AttentionTask(Attention attention, @Nullable AttentionConfig config, int features) {
@@ -161,16 +164,32 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
         .orElseThrow(() -> new UserError("no device of " + target.name() + " is known"));
   }
 
-  /** The configuration asked for, or the one that is expected to be fastest. */
-  public AttentionConfig configFor(GpuTarget target) {
-    return config != null
-        ? config
-        : AttentionModel.ranked(attention, device(target)).getFirst().config();
+  /**
+   * How it is computed.
+   *
+   * @param measured if it is the fastest of the records
+   */
+  record Chosen(AttentionConfig config, Optional<TunedAttention> measured) {}
+
+  /** As is asked for, or as was measured to be fastest, or as is expected to be. */
+  Chosen chosen(GpuTarget target) {
+    if (config != null) {
+      return new Chosen(config, Optional.empty());
+    }
+    try (GemmKernels known = GemmKernels.of(target)) {
+      Optional<TunedAttention> measured = known.attention(attention);
+      return new Chosen(
+          measured
+              .map(TunedAttention::config)
+              .orElseGet(
+                  () -> AttentionModel.ranked(attention, device(target)).getFirst().config()),
+          measured);
+    }
   }
 
   /** Its kernel with an output projection. */
   public ProjectedAttention projected(GpuTarget target) {
-    return ProjectedAttention.of(attention, configFor(target), target, features);
+    return ProjectedAttention.of(attention, chosen(target).config(), target, features);
   }
 
   /**
@@ -190,6 +209,6 @@ public record AttentionTask(Attention attention, @Nullable AttentionConfig confi
 
   /** Its kernels. */
   public AttentionKernels kernels(GpuTarget target) {
-    return AttentionKernels.of(attention, configFor(target), target);
+    return AttentionKernels.of(attention, chosen(target).config(), target);
   }
 }
