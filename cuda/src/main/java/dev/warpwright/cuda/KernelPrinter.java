@@ -33,6 +33,7 @@ final class KernelPrinter {
   private final Kernel kernel;
   private final Uses uses;
   private final KernelResources resources;
+  private final int sharedAlignment;
   private final AccessSummary accesses;
   private final Facts facts;
   private final Names names;
@@ -42,7 +43,9 @@ final class KernelPrinter {
   private final Lines lines = new Lines();
   private final Stores stores;
 
-  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
+  private KernelPrinter(
+      Kernel kernel, GpuTarget target, Uses uses, Constants constants, int sharedAlignment) {
+    this.sharedAlignment = sharedAlignment;
     this.kernel = kernel;
     this.uses = uses;
     this.constants = constants;
@@ -76,8 +79,15 @@ final class KernelPrinter {
     }
   }
 
-  static String print(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
-    KernelPrinter printer = new KernelPrinter(kernel, target, uses, constants);
+  /**
+   * Prints a kernel.
+   *
+   * @param sharedAlignment of dynamic shared memory, of which a translation unit has one
+   *     declaration, whatever each of its kernels needs
+   */
+  static String print(
+      Kernel kernel, GpuTarget target, Uses uses, Constants constants, int sharedAlignment) {
+    KernelPrinter printer = new KernelPrinter(kernel, target, uses, constants, sharedAlignment);
     printer.function();
     return printer.lines.text();
   }
@@ -124,7 +134,7 @@ final class KernelPrinter {
     if (resources.dynamic()) {
       lines.line(
           "extern __shared__ __align__("
-              + resources.alignment()
+              + sharedAlignment
               + ") unsigned char "
               + SHARED_BLOCK
               + "[];");

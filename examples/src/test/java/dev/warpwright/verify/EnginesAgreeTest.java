@@ -7,8 +7,11 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,13 +46,15 @@ class EnginesAgreeTest {
     assertThat(interpreted).isEqualTo(INTERPRETED);
   }
 
+  /** Half of them a day, the other half the next. */
   static Stream<MutationSubject> someOfEachFamily() {
     List<MutationSubject> some = new ArrayList<>(KERNELS.families());
     some.addAll(KERNELS.network("digits-relu-128-64", Precision.F16));
     some.addAll(KERNELS.network("ffn-gelu-residual-128", Precision.BF16));
     some.addAll(KERNELS.network("image-siren-64x4", Precision.TF32));
     some.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F32));
-    return some.stream();
+    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
+    return IntStream.range(0, some.size()).filter(i -> (i + day) % 2 == 0).mapToObj(some::get);
   }
 
   @ParameterizedTest

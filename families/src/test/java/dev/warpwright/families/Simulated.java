@@ -14,6 +14,8 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.workload.GemmWorkload;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.List;
 
 /** Executes what a family made. */
@@ -61,20 +63,25 @@ public final class Simulated {
   }
 
   /**
-   * Orders in which blocks start, and how many run at a time. Where warps meet at barriers only, an
-   * execution without a race says of every order that it gives the same: there is one.
+   * Orders in which blocks start, and how many run at a time: two, and each day another one. Where
+   * warps meet at barriers only, an execution without a race says of every order that it gives the
+   * same: there is one.
    */
   private static List<GridOptions> orders(Kernel kernel) {
-    return waits(kernel)
-        ? List.of(
-            GridOptions.DEFAULT,
-            GridOptions.random(SEED),
+    if (!waits(kernel)) {
+      return List.of(GridOptions.random(SEED));
+    }
+    List<GridOptions> days =
+        List.of(
             GridOptions.DEFAULT.withBlocks(Options.Order.REVERSE, 1),
             GridOptions.random(SEED + 1).withBlocks(Options.Order.SHUFFLED, 1),
             GridOptions.random(SEED + 2)
                 .withBlocks(Options.Order.REVERSE, 1000)
-                .withWarps(GridOptions.WarpChoice.TURNS))
-        : List.of(GridOptions.random(SEED));
+                .withWarps(GridOptions.WarpChoice.TURNS));
+    return List.of(
+        GridOptions.DEFAULT,
+        GridOptions.random(SEED),
+        days.get((int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % days.size())));
   }
 
   /** Whether blocks wait for each other. */

@@ -340,6 +340,7 @@ final class TunerTest {
   void aTimeCanBeTakenBack() throws InterruptedException {
     Space space = Spaces.big();
     Path file = folder.resolve("back.db");
+    Point rejected;
     try (TuningDatabase database = TuningDatabase.open(file)) {
       Proposals proposals = new Proposals();
       Tuner tuner =
@@ -351,17 +352,18 @@ final class TunerTest {
               database,
               progress -> {});
       TuningProgress.Best best =
-          Objects.requireNonNull(tuner.run(new Tuner.Limits(10_000, 60)).best());
+          Objects.requireNonNull(tuner.run(new Tuner.Limits(100, 60)).best());
       TuningProgress after =
           tuner.reject(best.candidate(), new Outcome.Failed(FailureReason.WRONG, "a row"));
       TuningProgress.Best next = Objects.requireNonNull(after.best());
       assertThat(next.candidate().point()).isNotEqualTo(best.candidate().point());
-      assertThat(next.outcome().timeUs()).isGreaterThan(10);
+      assertThat(next.outcome().timeUs()).isGreaterThan(best.outcome().timeUs());
+      rejected = best.candidate().point();
       assertThat(after.failures()).containsEntry(FailureReason.WRONG, 1);
     }
     try (TuningDatabase database = TuningDatabase.open(file)) {
-      assertThat(database.best(WORKLOAD, "sm_90a", "NVIDIA H200").orElseThrow().point().text())
-          .isNotEqualTo("sketch=big x0=5 x1=9 x2=3");
+      assertThat(database.best(WORKLOAD, "sm_90a", "NVIDIA H200").orElseThrow().point())
+          .isNotEqualTo(rejected);
     }
   }
 }

@@ -128,7 +128,7 @@ class FusedGridMutationTest {
                 }
               });
       Set<Finding.Kind> kinds = new HashSet<>();
-      for (GridOptions options : CheckOptions.of(SEED).withSchedules(6).orders()) {
+      for (GridOptions options : CheckOptions.of(SEED).withSchedules(3).orders()) {
         new GridInterpreter(wrong, options)
             .check(arguments(kernel))
             .forEach(finding -> kinds.add(finding.kind()));

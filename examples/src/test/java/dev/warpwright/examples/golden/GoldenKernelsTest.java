@@ -37,14 +37,17 @@ import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Products of the families and whole networks, on GPUs and CPUs, at small sizes: the tile program,
@@ -204,9 +207,15 @@ final class GoldenKernelsTest {
     Goldens.compare("golden/" + gpu.name() + ".txt", steps.text());
   }
 
+  /** One target a day: their texts are compared every day. */
+  static Stream<String> targets() {
+    List<String> all = List.of("sm_75", "sm_80", "sm_90a");
+    return Stream.of(all.get((int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % all.size())));
+  }
+
   /** Those of a target at once: most of nvcc's time goes before it comes to the kernel. */
   @ParameterizedTest
-  @ValueSource(strings = {"sm_75", "sm_80", "sm_90a"})
+  @MethodSource("targets")
   void compileWithoutSpills(String name) {
     var nvcc = CudaCompilers.nvcc();
     assumeTrue(nvcc.isPresent(), "nvcc is not installed: the text is as it was, not compiled");

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  * has time for.
  */
 class RandomFlowProgramsTest {
-  private static final int PROGRAMS = Integer.getInteger("programs", 12);
+  private static final int PROGRAMS = Integer.getInteger("programs", 8);
   private static final long SEED =
       Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
 

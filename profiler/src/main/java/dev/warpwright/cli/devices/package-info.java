@@ -1,2 +1,2 @@
-/** {@code devices}, and the targets and devices that other commands name. */
+/** {@code devices}, the targets and devices that other commands name, and what many would take. */
 package dev.warpwright.cli.devices;

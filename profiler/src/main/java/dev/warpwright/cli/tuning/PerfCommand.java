@@ -7,6 +7,7 @@ import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.FleetEstimate;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.networks.NetworkRequest;
 import dev.warpwright.cli.networks.NetworkTask;

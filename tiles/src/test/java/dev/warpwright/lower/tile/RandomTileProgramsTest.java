@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random tile programs mean the same before and behind each pass, however they are executed. */
 class RandomTileProgramsTest {
-  private static final int PROGRAMS = Integer.getInteger("programs", 40);
+  private static final int PROGRAMS = Integer.getInteger("programs", 24);
   private final Map<String, Integer> seen = new TreeMap<>();
 
   private static PrimFunc parse(String text) {

@@ -1,4 +1,4 @@
-package dev.warpwright.cli.tuning;
+package dev.warpwright.cli.devices;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
@@ -11,14 +11,19 @@ import java.util.Locale;
 import java.util.Map;
 
 /** {@code perf fleet}: what tuning on a fleet would take. Nothing of it is measured. */
-final class FleetEstimate {
+public final class FleetEstimate {
   static final String KEYS =
       "gpus, shapes, t, batch, measure, anchor, compile, cores, task, propose, drivercores, record,"
           + " bytes, price";
 
   private FleetEstimate() {}
 
-  static Report of(KeyValues values) {
+  /**
+   * By assumptions of which each can be given.
+   *
+   * @throws UserError if one is no number, or not known
+   */
+  public static Report of(KeyValues values) {
     FleetCost.Assumptions a =
         new FleetCost.Assumptions(
             positive(values, "gpus", 1000),
