@@ -49,6 +49,8 @@ class RegisterChainTest {
         "mlp:5,240,240,9:tanh             | f16  | true  | 70", // formulas by parts of the columns
         "mlp:7,112,48,2:silu              | bf16 | false | 65", // a last part of fewer columns
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
+        "mlp:30,41,127,18:relu            | f16  | true  | 70", // masked pairs, loaded and rounded
+        "mlp:22,45,61,9:tanh              | bf16 | true  | 65", // the same, with calls
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
@@ -114,6 +116,26 @@ class RegisterChainTest {
   void inputsOfFormulasAreReadOnceARow() {
     String kernel = kernel(graph("mlp:3,64,64,5:sin", false));
     assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
+  }
+
+  /** What padding adds is zero before it is rounded: one instruction rounds two. */
+  @Test
+  void maskedColumnsAreRoundedInPairs() {
+    assertThat(kernel(graph("mlp:64,127,127,16:relu", true)))
+        .contains("pack.relu.f16x2", "select(col")
+        .doesNotContain(" f16(", "(f16(");
+    assertThat(kernel(graph("mlp:64,127,127,16:tanh", true)))
+        .contains("pack.f16x2", "select(col")
+        .doesNotContain(" f16(", "(f16(");
+  }
+
+  /** Rows of an even number of columns that are no multiple of 16 come by words, masked. */
+  @Test
+  void neighboursInGlobalMemoryAreOneLoad() {
+    assertThat(kernel(graph("mlp:60,64,64,16:relu", false)))
+        .contains("bitcast(u32, x[", ", 1, 2)])");
+    // Every other row begins in the middle of a word.
+    assertThat(kernel(graph("mlp:61,64,64,16:relu", false))).doesNotContain("bitcast(u32, x[");
   }
 
   /** A thread's 60 columns of five vectors would take 300 registers. */

@@ -21,17 +21,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EnginesAgreeTest {
   private static final RepositoryKernels KERNELS = new RepositoryKernels(Path.of(".."), 7);
 
-  /**
-   * Kernels of which some part is left to the interpreter, and which: where two numbers of 16 bits
-   * become one register outside a vector, {@code LaneBitcasts} has no bytecode.
-   */
-  private static final List<String> INTERPRETED =
-      List.of(
-          "families: attention_decode 1: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])",
-          "families: attention_last: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])",
-          "families: attention_paged 1: Bitcast in a_frag[r] = bitcast(u32, p[ramp(ks * 8 + r * 2, 1, 2)])",
-          "families: attention_prefill: Bitcast in a_frag[r] = bitcast(u32, p[ramp(r * 2, 1, 2)])");
-
   static List<MutationSubject> all() {
     return KERNELS.all();
   }
@@ -43,7 +32,7 @@ class EnginesAgreeTest {
       List<String> parts = new GridInterpreter(subject.kernel(), GridOptions.DEFAULT).interpreted();
       parts.forEach(part -> interpreted.add(subject.name() + ": " + part));
     }
-    assertThat(interpreted).isEqualTo(INTERPRETED);
+    assertThat(interpreted).isEmpty();
   }
 
   /** Half of them a day, the other half the next. */

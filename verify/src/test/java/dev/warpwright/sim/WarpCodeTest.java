@@ -106,18 +106,20 @@ class WarpCodeTest {
     assertThat(fast.interpreted()).isEmpty();
   }
 
-  /** Halves of a word: the width changes, for which there is no bytecode. */
+  /** Halves of a word, as scalar and in a vector of which all elements are the same. */
   @Test
-  void anExpressionWithoutBytecodeIsAClosure() {
+  void halvesAreAWord() {
     Kernel kernel =
         KernelTexts.parse(
             """
-            kernel halves(x: f32[64], y: u32[32]) grid(bx = 1) block(tid = 32) {
+            kernel halves(x: f32[64], y: u32[32], z: u32[64]) grid(bx = 1) block(tid = 32) {
               alloc pair: f16[2] local align 4
               pair[0] = f16(x[tid])
               pair[1] = f16(x[tid + 32])
               let other: f32 = shfl.xor.f32(x[tid], 1)
               y[tid] = bitcast(u32, pair[ramp(0, 1, 2)]) + u32(i32(other * 1000.0f32))
+              z[ramp(tid * 2, 1, 2)] = broadcast(bitcast(u32, pair[ramp(0, 1, 2)]), 2)
+                  + bitcast(u32x2, x[ramp(tid * 2, 1, 2)])
             }
             """);
     GridInterpreter fast =
@@ -127,7 +129,28 @@ class WarpCodeTest {
             GridOptions.DEFAULT,
             "two halves");
     assertThat(fast.replays()).isZero();
-    assertThat(fast.interpreted()).singleElement().asString().startsWith("Bitcast in y[tid]");
+    assertThat(fast.interpreted()).isEmpty();
+  }
+
+  /** Which of two unsigned numbers of 64 bits is less has no bytecode. */
+  @Test
+  void anExpressionWithoutBytecodeIsAClosure() {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel less(x: f32[64], y: u64[32]) grid(bx = 1) block(tid = 32) {
+              let other: f32 = shfl.xor.f32(x[tid], 1)
+              y[tid] = min(u64(i32(x[tid + 32] * 1000.0f32)), u64(i32(other * 1000.0f32)))
+            }
+            """);
+    GridInterpreter fast =
+        BothEngines.agree(
+            kernel,
+            () -> Arguments.random(kernel.params(), SEED),
+            GridOptions.DEFAULT,
+            "the lesser");
+    assertThat(fast.replays()).isZero();
+    assertThat(fast.interpreted()).singleElement().asString().startsWith("Binary in y[tid]");
   }
 
   @Test

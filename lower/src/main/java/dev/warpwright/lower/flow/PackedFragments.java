@@ -15,6 +15,7 @@ import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.GlobalPairs;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.FragmentWindow;
@@ -400,6 +401,13 @@ final class PackedFragments {
         && (!rounded.contains(to) || rounded.contains(buffer))) {
       return new Expr.Load(registers(buffer), List.of(word(at, buffer, indices)));
     }
+    Expr both =
+        at.permuted() == null && GlobalPairs.beginEven(at.layout())
+            ? GlobalPairs.word(at.map(), to.dtype(), value, at.row(), at.column())
+            : null;
+    if (both != null) {
+      return both;
+    }
     Expr inside = inside(value, at.map());
     if (value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
         && condition == inside
@@ -416,10 +424,7 @@ final class PackedFragments {
           ? new Expr.Call(Intrinsics.CVT_RNA_TF32, List.of(whole), Type.U32)
           : new Expr.Bitcast(Type.U32, whole);
     }
-    Expr inner = Exprs.cast(DType.F32, value);
-    if (value instanceof Expr.Cast(Type type, Expr wide) && wide.type().equals(Type.F32)) {
-      inner = wide;
-    }
+    Expr inner = unrounded(value);
     Expr positive = Rectified.of(inner);
     boolean half = dtype == DType.F16;
     TargetIntrinsic pack =
@@ -430,6 +435,20 @@ final class PackedFragments {
     Expr first = element(at, each, 0);
     Expr second = element(at, each, 1);
     return new Expr.Call(pack, List.of(first, second), Type.U32);
+  }
+
+  /**
+   * The value in f32, as packing rounds it: what is zero elsewhere is so before it is rounded, for
+   * rounding alone would take an instruction for each of the pair.
+   */
+  private static Expr unrounded(Expr value) {
+    return switch (value) {
+      case Expr.Cast(Type _, Expr wide) when wide.type().equals(Type.F32) -> wide;
+      case Expr.Select(Expr condition, Expr then, Expr otherwise)
+          when Exprs.zero(then.type()).equals(otherwise) && then instanceof Expr.Cast ->
+          Exprs.select(condition, unrounded(then), Exprs.f32(0));
+      default -> Exprs.cast(DType.F32, value);
+    };
   }
 
   /** The value of one of the pair's elements. */

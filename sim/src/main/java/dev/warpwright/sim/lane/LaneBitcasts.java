@@ -21,17 +21,9 @@ final class LaneBitcasts {
     this.code = at.code;
   }
 
-  /**
-   * Whether there is bytecode for it: where widths differ, not to a scalar, which has the elements
-   * of whatever vector it stands in.
-   */
-  static boolean isNative(Expr.Bitcast c) {
-    return width(c) == width(c.a()) || !c.type().isScalar();
-  }
-
   /** Whether an expression takes elements of a vector apart. */
   static boolean splits(Expr e) {
-    return e instanceof Expr.Bitcast c && width(c) < width(c.a()) && isNative(c);
+    return e instanceof Expr.Bitcast c && width(c) < width(c.a());
   }
 
   /** Pushes the bits of the element. */
@@ -72,7 +64,7 @@ final class LaneBitcasts {
     code.loadConstant((1L << width) - 1).land();
   }
 
-  /** Neighbouring elements, the first in the low bits. */
+  /** Neighbouring elements, the first in the low bits; of a scalar the first of all. */
   private void join(Expr.Bitcast c) {
     int width = width(c.a());
     int parts = width(c) / width;
@@ -80,12 +72,19 @@ final class LaneBitcasts {
     int part = code.allocateLocal(TypeKind.INT);
     Label next = code.newLabel();
     Label end = code.newLabel();
+    if (c.type().isScalar()) {
+      // Wherever it stands, its elements are a vector of their own.
+      at.vectors(LaneGroup.vectors(c.a()));
+    }
     code.lconst_0().lstore(joined).iconst_0().istore(part).labelBinding(next);
     code.iload(part).loadConstant(parts).if_icmpge(end);
     at.otherElement(
         () -> {
-          at.loadElement();
-          code.loadConstant(parts).imul().iload(part).iadd();
+          code.iload(part);
+          if (!c.type().isScalar()) {
+            at.loadElement();
+            code.loadConstant(parts).imul().iadd();
+          }
         },
         () -> {
           exprs.bits(c.a());

@@ -80,7 +80,6 @@ final class LaneExprs {
                   || call.type().dtype() == DType.F64
                   || (op == MathOp.ABS && !call.type().dtype().isFloat())
               : scalarFunction(call) != null;
-      case Expr.Bitcast c -> LaneBitcasts.isNative(c);
       case Expr.Binary b ->
           b.op().isComparison()
               || (!b.type().dtype().isFloat() && !(isExtreme(b.op()) && isU64(b)))
@@ -93,6 +92,7 @@ final class LaneExprs {
           Expr.FloatImm _,
           Expr.Unary _,
           Expr.Cast _,
+          Expr.Bitcast _,
           Expr.Load _,
           Expr.Ramp _,
           Expr.Broadcast _ ->

@@ -78,11 +78,7 @@ final class LaneScope {
    */
   void elements(int lanes, int accesses, Runnable body) {
     previous.clear();
-    for (int i = 0; i < accesses; i++) {
-      int slot = code.allocateLocal(TypeKind.LONG);
-      code.lconst_0().lstore(slot);
-      previous.add(slot);
-    }
+    vectors(accesses);
     int slot = code.allocateLocal(TypeKind.INT);
     Label next = code.newLabel();
     Label end = code.newLabel();
@@ -111,6 +107,15 @@ final class LaneScope {
     body.run();
     element = outer;
     publishElement();
+  }
+
+  /** Begins so many vectors, which the code that follows accesses first. */
+  void vectors(int accesses) {
+    for (int i = 0; i < accesses; i++) {
+      int slot = code.allocateLocal(TypeKind.LONG);
+      code.lconst_0().lstore(slot);
+      previous.addFirst(slot);
+    }
   }
 
   /** A slot that is zero before a vector's first element, and that its next element looks at. */
