@@ -63,6 +63,36 @@ final class RandomNetworks {
     return new Graph("plain", List.of(input), List.of(x), networks.nodes);
   }
 
+  /**
+   * Layers of these widths with norms.
+   *
+   * @param norm {@code layer}, {@code rms} or {@code softmax} behind each layer but the last, with
+   *     an activation behind it; or {@code before}, a layer norm in front of each, to whose result
+   *     what was normalised is added where it is as wide
+   */
+  static Graph normed(Random random, String norm, int... widths) {
+    RandomNetworks networks = new RandomNetworks(random, widths);
+    Value input = networks.value(widths[0]);
+    Value x = input;
+    for (int layer = 1; layer < widths.length; layer++) {
+      Value y = norm.equals("before") ? networks.layerNorm(x) : x;
+      y = networks.linear(y, widths[layer]);
+      if (layer < widths.length - 1) {
+        y =
+            switch (norm) {
+              case "layer" -> networks.layerNorm(y);
+              case "rms" -> networks.rms(y);
+              case "softmax" -> networks.softmax(y);
+              default -> y;
+            };
+        y = networks.op(random.nextBoolean() ? Activation.RELU : Activation.GELU, y);
+      }
+      boolean added = norm.equals("before") && x.features() == y.features();
+      x = added ? networks.op(ElementwiseOp.ADD, x, y) : y;
+    }
+    return new Graph("normed", List.of(input), List.of(x), networks.nodes);
+  }
+
   /** Two layers, to which their input is added. */
   static Graph residual(Random random, int width) {
     RandomNetworks networks = new RandomNetworks(random, new int[] {width});
@@ -144,11 +174,15 @@ final class RandomNetworks {
   }
 
   private Value norm(Value x) {
+    return linear(layerNorm(x), width());
+  }
+
+  private Value layerNorm(Value x) {
     Value y = value(x.features());
     @Nullable ConstantTensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
     @Nullable ConstantTensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
     nodes.add(new LayerNorm(y, x, scale, bias, 1e-3, "norm"));
-    return linear(y, width());
+    return y;
   }
 
   private Value residual(Value x) {
@@ -171,9 +205,13 @@ final class RandomNetworks {
   }
 
   private Value rmsNorm(Value x) {
+    return linear(rms(x), width());
+  }
+
+  private Value rms(Value x) {
     Value mean = reduce(RowReduce.Kind.MEAN, op(ElementwiseOp.MUL, x, x));
     Value deviation = op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, mean, 1e-3));
-    return linear(withVector(ElementwiseOp.MUL, op(ElementwiseOp.DIV, x, deviation)), width());
+    return withVector(ElementwiseOp.MUL, op(ElementwiseOp.DIV, x, deviation));
   }
 
   /** What came before beside what was made of it, as in dense and skipping networks. */

@@ -77,10 +77,19 @@ final class FunctionBody {
   Element.Formula settled(Value value) {
     Element element = element(value);
     if (element.inFlight() || element.calls() || element.size() > MAX_AGAIN) {
-      Tensor tensor = stored(value, DType.F32);
+      Tensor tensor = wide(value);
       return (row, col) -> load(tensor, row, col);
     }
     return element.formula();
+  }
+
+  /** The value in f32, where those find it that read it next, too, if it is in registers. */
+  Tensor wide(Value value) {
+    Tensor tensor = stored(value, DType.F32);
+    if (options.inRegisters()) {
+      elements.put(value, Element.of(tensor));
+    }
+    return tensor;
   }
 
   /** Whether a value's rows have no columns that padding adds. */
@@ -119,7 +128,8 @@ final class FunctionBody {
     if (known == null) {
       Element element = element(value);
       known = element;
-      if (!element.sameInRow() || element.calls() && !options.byLayer()) {
+      boolean again = options.byLayer() || options.inRegisters();
+      if (!element.sameInRow() || element.calls() && !again) {
         Element.Formula formula = element.inFlight() ? settled(value) : element.formula();
         Tensor tensor = rowTotal("each", 1, ReduceOp.SUM, formula);
         known = new Element((row, col) -> tensor.at(row), false, true);

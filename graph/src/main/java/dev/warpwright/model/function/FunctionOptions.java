@@ -12,8 +12,9 @@ import dev.warpwright.workload.tensor.Approximations;
  *     instructions); products that must be exact always use [K, N]
  * @param f32Activations whether activations stay f32 between products even where weights are
  *     narrower
- * @param narrowAsFormula whether products of inputs with few features are formulas of their
- *     elements, which need no operand in shared memory
+ * @param inRegisters whether rows stay in registers from product to product: those of inputs with
+ *     few features are formulas of their elements, which need no operand in shared memory, and what
+ *     rows are reduced to comes of values in f32, which whoever reads them next finds there
  * @param approximate whether functions may be as far off as {@link Approximations} says
  * @param byLayer whether each product is a launch of its own, so that its results are in memory
  *     anyway: what several read of them is stored once, in the type of activations, inputs are read
@@ -24,7 +25,7 @@ public record FunctionOptions(
     int granule,
     boolean transposedWeights,
     boolean f32Activations,
-    boolean narrowAsFormula,
+    boolean inRegisters,
     boolean approximate,
     boolean byLayer) {
   /** With products as products, and functions as exact as f32. */
@@ -36,6 +37,6 @@ public record FunctionOptions(
   /** The same for products that are launches of their own. */
   public FunctionOptions ofLayers() {
     return new FunctionOptions(
-        precision, granule, transposedWeights, f32Activations, narrowAsFormula, approximate, true);
+        precision, granule, transposedWeights, f32Activations, inRegisters, approximate, true);
   }
 }

@@ -104,6 +104,7 @@ public final class NetworkBuilder {
     Map<Value, String> outputNames = new IdentityHashMap<>();
     graph.outputs().forEach(output -> outputNames.put(output, body.fresh("y")));
     Set<Value> again = readAgain();
+    Set<Value> reduced = options.inRegisters() ? reduced() : Set.of();
     for (Node node : graph.needed()) {
       if (columns.covers(node)) {
         InputUpdates.Update update = columns.update(node.output());
@@ -135,6 +136,9 @@ public final class NetworkBuilder {
       }
       if (options.byLayer() && again.contains(node.output())) {
         settle(node.output());
+      }
+      if (reduced.contains(node.output()) && again.contains(node.output())) {
+        body.settled(node.output());
       }
       // At once: an accumulator that it reads need not outlive what comes behind it.
       String outputName = outputNames.get(node.output());
@@ -169,6 +173,18 @@ public final class NetworkBuilder {
       }
     }
     return again;
+  }
+
+  /** Values that rows are reduced from, by formulas or as they are. */
+  private Set<Value> reduced() {
+    Set<Value> reduced = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (Node node : graph.needed().reversed()) {
+      boolean reduces = node instanceof RowReduce || node instanceof LayerNorm;
+      if (reduces || node instanceof Elementwise && reduced.contains(node.output())) {
+        node.inputs().stream().filter(value -> value.features() > 1).forEach(reduced::add);
+      }
+    }
+    return reduced;
   }
 
   /** Stores what is computed behind a product, so that nobody reads its accumulator again. */
@@ -295,7 +311,7 @@ public final class NetworkBuilder {
 
   private void linear(Linear node, boolean exact) {
     Buffer input = body.inputBuffers.get(node.input());
-    if (options.narrowAsFormula() && exact && input != null && input.dtype() == DType.F32) {
+    if (options.inRegisters() && exact && input != null && input.dtype() == DType.F32) {
       narrow(node, input);
       return;
     }
@@ -438,7 +454,10 @@ public final class NetworkBuilder {
   /** Mean and variance in two passes over the stored row, then a formula. */
   private void layerNorm(LayerNorm node) {
     long features = node.input().features();
-    Tensor input = body.stored(node.input(), body.activation());
+    Tensor input =
+        options.inRegisters()
+            ? body.wide(node.input())
+            : body.stored(node.input(), body.activation());
     Expr inverse = Exprs.f32(1.0 / features);
     Tensor sum =
         body.rowTotal(

@@ -9,9 +9,12 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.RowVectors;
 import dev.warpwright.lower.gpu.ThreadCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,8 +23,9 @@ import java.util.Map;
 
 /**
  * What a map over a fragment reads that is the same for all of a row's columns, the few inputs of a
- * formula: each thread reads it once for each of its rows, ahead of the map, and not once for each
- * of its elements. Where the map has no rows, nothing is read.
+ * formula, and functions of what rows were reduced to: each thread reads or calls it once for each
+ * of its rows, ahead of the map, and not once for each of its elements. Where the map has no rows,
+ * nothing is read.
  *
  * <pre>{@code
  * tile.map (r, n) {                        alloc x_row: f32[2] local
@@ -35,7 +39,7 @@ final class RowInputs {
   private final FragmentLayout layout;
   private final Expr inside;
   private final List<Digit> rows = new ArrayList<>();
-  private final Map<Expr.Load, Buffer> vectors = new LinkedHashMap<>();
+  private final Map<Expr, Buffer> vectors = new LinkedHashMap<>();
   private boolean all = true;
 
   /**
@@ -58,13 +62,43 @@ final class RowInputs {
           if (e instanceof Expr.Load load && !isRow(load)) {
             all &= !isOfRow(load);
           } else if (e instanceof Expr.Load load) {
-            vectors.computeIfAbsent(
-                load,
-                l ->
-                    Buffer.of(
-                        l.buffer().name() + "_row", l.buffer().dtype(), Scope.LOCAL, count()));
+            Buffer from = load.buffer();
+            vectors.computeIfAbsent(load, l -> vector(from.name() + "_row", from.dtype()));
           }
         });
+    new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        if (!isCall(e)) {
+          return super.expr(e);
+        }
+        vectors.computeIfAbsent(e, call -> vector("of_row", DType.F32));
+        return e;
+      }
+    }.expr(map.stores().getFirst().value());
+  }
+
+  /** Whether a function's arguments, one at least, are what rows were reduced to. */
+  private boolean isCall(Expr e) {
+    if (!(e instanceof Expr.Call) || !e.type().equals(Type.F32)) {
+      return false;
+    }
+    boolean[] found = {true, false};
+    Walk.expressions(
+        e,
+        inner -> {
+          boolean reduced =
+              inner instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+                  && RowVectors.is(buffer)
+                  && indices.getFirst() == map.vars().getFirst();
+          found[0] &= reduced || !(inner instanceof Expr.Load || inner == map.vars().get(1));
+          found[1] |= reduced;
+        });
+    return found[0] && found[1];
+  }
+
+  private Buffer vector(String name, DType type) {
+    return Buffer.of(name, type, Scope.LOCAL, count());
   }
 
   private long count() {
@@ -100,7 +134,7 @@ final class RowInputs {
     return found[0] && !found[1] && !found[2];
   }
 
-  /** The map's code behind the reads that it needs. */
+  /** The map's code behind the reads and calls that it needs. */
   Stmt around(ThreadCode code, Stmt body) {
     if (vectors.isEmpty()) {
       return body;
@@ -108,18 +142,33 @@ final class RowInputs {
     Var first = Var.index("first_row");
     List<Stmt> stmts = new ArrayList<>();
     vectors.forEach(
-        (load, vector) -> {
+        (value, vector) -> {
           for (long number = 0; number < count(); number++) {
             Expr row = Exprs.add(first, Exprs.i32(row(number)));
             Substitution at = Substitution.ofVars(Map.of(map.vars().getFirst(), row));
-            Expr value = Exprs.select(at.expr(inside), at.expr(load), Exprs.zero(load.type()));
-            stmts.add(new Stmt.Store(vector, List.of(Exprs.i32(number)), value));
+            Expr own = at.expr(ofNumber(code, number).expr(value));
+            Expr read = Exprs.select(at.expr(inside), own, Exprs.zero(own.type()));
+            stmts.add(
+                new Stmt.Store(
+                    vector, List.of(Exprs.i32(number)), value instanceof Expr.Load ? read : own));
           }
         });
     stmts.add(body);
     return Stmts.alloc(
         List.copyOf(vectors.values()),
         new Stmt.Let(first, layout.rowOfThread(code.thread()), Stmts.seq(stmts)));
+  }
+
+  /** What rows were reduced to, of the thread's row of that number. */
+  private static Rewriter ofNumber(ThreadCode code, long number) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        return e instanceof Expr.Load(Buffer buffer, List<Expr> _) && RowVectors.is(buffer)
+            ? new Expr.Load(code.registers(buffer), List.of(Exprs.i32(number)))
+            : super.expr(e);
+      }
+    };
   }
 
   /** The row, relative to the thread's first, of that number. */
@@ -138,14 +187,14 @@ final class RowInputs {
   }
 
   /**
-   * A value whose loads were made ahead, for the element in that register.
+   * A value of which parts were read or computed ahead, for the element in that register.
    *
-   * @param vectors where what was loaded is, numbered by these digits of a register's number
+   * @param vectors where these are, numbered by these digits of a register's number
    */
   static Expr loaded(
       Expr value,
       Expr register,
-      Map<Expr.Load, Buffer> vectors,
+      Map<? extends Expr, Buffer> vectors,
       FragmentLayout layout,
       List<Digit> digits) {
     if (vectors.isEmpty()) {
@@ -166,7 +215,7 @@ final class RowInputs {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
-        if (e instanceof Expr.Load load && vectors.get(load) instanceof Buffer vector) {
+        if (vectors.get(e) instanceof Buffer vector) {
           return new Expr.Load(vector, List.of(element));
         }
         return super.expr(e);

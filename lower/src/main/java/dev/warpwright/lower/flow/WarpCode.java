@@ -11,6 +11,7 @@ import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.RowVectors;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.HashSet;
@@ -68,8 +69,9 @@ final class WarpCode {
       case Stmt.TileMap map ->
           packed.concerns(map) ? packed.map(map, Stmt.Seq.EMPTY) : maps.map(map);
       case Stmt.TileCopy copy -> packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy);
+      case Stmt.TileReduce reduce -> new RowVectors(code, maps).reduce(reduce);
       case Stmt.Store _, Stmt.Comment _ -> s;
-      case Stmt.TileReduce _, Stmt.Evaluate _, Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
+      case Stmt.Evaluate _, Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
           throw new LoweringException(
               s.getClass().getSimpleName() + " stands in a role of warps; it is not lowered yet");
     };

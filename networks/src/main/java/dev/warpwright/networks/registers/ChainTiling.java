@@ -29,10 +29,16 @@ import java.util.Set;
  * @param weights which of them stay in shared memory, and how the others flow through it
  * @param prefetch whether the next rows are read while these are computed
  * @param columns of accumulators that are in registers at a time
+ * @param parts by accumulators of which a part is there at a time, its columns
  * @param blocks of the grid
  */
 public record ChainTiling(
-    int consumers, StagedWeights weights, boolean prefetch, long columns, int blocks) {
+    int consumers,
+    StagedWeights weights,
+    boolean prefetch,
+    long columns,
+    java.util.Map<Buffer, Long> parts,
+    int blocks) {
   private static final long MOST_COLUMNS = 256;
 
   /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
@@ -58,6 +64,9 @@ public record ChainTiling(
 
   /** More where accumulators are rounded to tf32: nothing shrinks by that. */
   private static final int ROUNDING_REGISTERS = 12;
+
+  /** More where rows are reduced: what lanes exchange, and formulas of all columns at once. */
+  private static final int REDUCING_REGISTERS = 12;
 
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
@@ -110,6 +119,9 @@ public record ChainTiling(
     }
     Set<Buffer> rows = new HashSet<>();
     for (Stage stage : group.stages()) {
+      if (stage instanceof Reduction) {
+        return stage.block() + " needs other columns than its own, which tf32 places otherwise";
+      }
       if (stage instanceof Load || stage instanceof Map) {
         rows.add(Partition.written(stage));
       }
@@ -163,7 +175,7 @@ public record ChainTiling(
       return "it has several results";
     }
     for (Stage stage : group.stages()) {
-      if (stage instanceof Reduction || stage instanceof Map map && !map.pointwise()) {
+      if (stage instanceof Map map && !map.pointwise()) {
         return stage.block() + " needs other columns than its own";
       }
     }
@@ -185,11 +197,11 @@ public record ChainTiling(
       StageGroup group, GpuTarget target, int blocks, boolean memory) {
     List<ChainTiling> all = new ArrayList<>();
     List<ChainTiling> tight = new ArrayList<>();
-    Set<List<Long>> parts = new HashSet<>();
+    Set<java.util.Map<Buffer, Long>> tried = new HashSet<>();
     for (long columns : COLUMNS) {
-      if (parts.add(
-          group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
-        for (ChainTiling tiling : ofColumns(group, target, blocks, memory, columns)) {
+      java.util.Map<Buffer, Long> parts = ColumnParts.columns(group, columns);
+      if (tried.add(parts)) {
+        for (ChainTiling tiling : ofColumns(group, target, blocks, memory, columns, parts)) {
           (tiling.isTight(group) ? tight : all).add(tiling);
         }
       }
@@ -213,26 +225,32 @@ public record ChainTiling(
       return false;
     }
     long most =
-        group.products().stream().mapToLong(product -> registers(product, columns)).max().orElse(0);
+        group.products().stream().mapToLong(product -> registers(product, parts)).max().orElse(0);
     return registers(consumers, true) - most - STREAM_REGISTERS < ROOM;
   }
 
   /** Those with so many columns of accumulators at a time. */
   private static List<ChainTiling> ofColumns(
-      StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
+      StageGroup group,
+      GpuTarget target,
+      int blocks,
+      boolean memory,
+      long columns,
+      java.util.Map<Buffer, Long> parts) {
     List<Matmul> products = group.products();
-    StagedWeights weights = StagedWeights.of(products, target, columns);
+    StagedWeights weights = StagedWeights.of(products, target, product -> part(product, parts));
     boolean streams = weights.stream();
     long most = 0;
     long first = 0;
     for (Matmul product : products) {
-      most = Math.max(most, registers(product, columns));
+      most = Math.max(most, registers(product, parts));
     }
+    most += group.reduces() ? REDUCING_REGISTERS : 0;
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
         first += operand(load.to().extent(1), load.to().dtype());
       } else if (stage instanceof Map map) {
-        most = Math.max(most, registers(group, map, columns));
+        most = Math.max(most, registers(group, map, parts));
       }
     }
     int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
@@ -241,7 +259,7 @@ public record ChainTiling(
       long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
-          candidates.add(new ChainTiling(consumers, weights, prefetch, columns, blocks));
+          candidates.add(new ChainTiling(consumers, weights, prefetch, columns, parts, blocks));
         }
       }
     }
@@ -284,8 +302,8 @@ public record ChainTiling(
    * Registers of a thread that a product takes: accumulators, its operand, and, of a layer whose
    * columns come part by part, the next product's.
    */
-  private static long registers(Matmul product, long most) {
-    long part = ColumnParts.part(product.n(), most);
+  private static long registers(Matmul product, java.util.Map<Buffer, Long> parts) {
+    long part = part(product, parts);
     long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
     return part / 2
         + operand(product.k(), product.weight().dtype())
@@ -303,15 +321,15 @@ public record ChainTiling(
    * Registers of a thread that a formula takes: accumulators or what it makes, and what it reads of
    * rows. Found by what spilled and what did not.
    */
-  private static long registers(StageGroup group, Map map, long most) {
+  private static long registers(StageGroup group, Map map, java.util.Map<Buffer, Long> parts) {
     long columns = map.to().extent(1);
     long whole = 0;
-    if (map.ending() != null && ColumnParts.part(columns, most) < columns) {
+    if (map.ending() != null && parts.containsKey(map.ending().accumulator())) {
       whole = columns / 4;
       for (Matmul product : group.products()) {
         whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
       }
-      columns = ColumnParts.part(columns, most);
+      columns = parts.get(map.ending().accumulator());
     }
     FormulaReads reads = FormulaReads.of(group, map);
     int rows = reads.columns();
@@ -320,11 +338,25 @@ public record ChainTiling(
     long added = rows * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
         + (reads.sums()
-            ? columns / 2 + (rows == 0 ? 0 : added)
+            ? columns / 2 + (rows == 0 || isWide(group, map) ? 0 : added)
             : operand(columns, map.to().dtype())
                 + Math.min(rows * columns / 4, Lowering.COLUMN_REGISTERS))
         + others
         + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
+  }
+
+  /**
+   * Whether a formula makes f32 of accumulators for rows to be reduced from, or takes them: what it
+   * reads of columns ptxas holds for a few at a time (256 columns with a scale and a bias: 298
+   * registers by what others need, and 240 did not spill).
+   */
+  private static boolean isWide(StageGroup group, Map map) {
+    if (!group.reduces()) {
+      return false;
+    }
+    Set<Buffer> read = StageReads.of(group.func()).by(map.block());
+    return map.to().dtype() == DType.F32
+        || group.products().stream().noneMatch(p -> read.contains(p.accumulator()));
   }
 
   /**
@@ -355,6 +387,15 @@ public record ChainTiling(
       return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
     }
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
-    return "wgmma.m64n" + ColumnParts.part(product.n(), columns) + "k16.f32." + type + ".ra";
+    return "wgmma.m64n" + part(product) + "k16.f32." + type + ".ra";
+  }
+
+  /** Columns of a product that are computed at a time. */
+  long part(Matmul product) {
+    return part(product, parts);
+  }
+
+  private static long part(Matmul product, java.util.Map<Buffer, Long> parts) {
+    return parts.getOrDefault(product.accumulator(), product.n());
   }
 }

@@ -105,7 +105,7 @@ public final class ChainTimes {
     for (Matmul product : group.products()) {
       boolean flows = weights.flows(product);
       double copied = copied(product, weights, constants.contains(product.weight()));
-      long part = ColumnParts.part(product.n(), tiling.columns());
+      long part = tiling.part(product);
       double parts = (double) product.n() / part;
       double steps = (double) product.k() * product.weight().dtype().bytes() / STEP_BYTES;
       multiplied += steps * parts * Math.max(part / 2.0, at(LEAST_WGMMA)) * at(WGMMA);
@@ -123,7 +123,7 @@ public final class ChainTimes {
     double called = at(CALL) * work.functions();
     double shared =
         norm(SHARPER, norm(SHARP, issued, called, multiplied, work.loads()), memory(work));
-    double alone = norm(SHARP, issued, called) + multiplied + waits;
+    double alone = norm(SHARP, issued, called) + multiplied + waits + work.waits();
     double tiles = tiles(rows, RegisterChain.ROWS, sms);
     double count = Math.ceil(tiles / tiling.consumers());
     double carried = rounds(tiles, tiling.consumers(), shared, alone, code);
@@ -169,7 +169,8 @@ public final class ChainTimes {
                 work.loads(),
                 read),
             memory(work));
-    double alone = norm(SHARP, issued, called) + at(MMA_ALONE) * products + read + waits;
+    double alone =
+        norm(SHARP, issued, called) + at(MMA_ALONE) * products + read + waits + work.waits();
     double code = work.code() + AROUND + products + loads + AROUND_WAIT * group.products().size();
     double tiles = tiles(rows, tiling.rows(), sms);
     double rounds = rounds(tiles, tiling.warps(), shared, alone, code);

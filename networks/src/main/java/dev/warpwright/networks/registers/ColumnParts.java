@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Stages that compute a layer's columns part by part: a product, the formulas behind it at their
@@ -38,11 +37,47 @@ record ColumnParts(List<Stage> stages, long columns) {
   }
 
   /**
-   * The parts of all layers that are wider.
+   * The parts of all layers that are wider, but for those of {@link #whole}.
    *
    * @param most columns of a part
    */
   static List<ColumnParts> of(StageGroup group, long most) {
+    List<ColumnParts> parts = new ArrayList<>();
+    for (List<Stage> layer : layers(group)) {
+      long columns = ((Matmul) layer.getFirst()).n();
+      long part = part(columns, most);
+      if (part < columns && layer.size() > 1) {
+        parts.add(new ColumnParts(layer, part));
+      }
+    }
+    return parts;
+  }
+
+  /** By the accumulators of layers that have parts, how many columns of them one has. */
+  static java.util.Map<Buffer, Long> columns(StageGroup group, long most) {
+    java.util.Map<Buffer, Long> columns = new HashMap<>();
+    for (ColumnParts layer : of(group, most)) {
+      columns.put(Partition.written(layer.stages().getFirst()), layer.columns());
+    }
+    return java.util.Map.copyOf(columns);
+  }
+
+  /**
+   * Accumulators of which all columns are needed at once: several stages read them, or one that
+   * makes f32 of them, from which rows are reduced.
+   */
+  static Set<Buffer> whole(StageGroup group) {
+    Set<Buffer> whole = new HashSet<>();
+    for (List<Stage> layer : layers(group)) {
+      if (layer.size() == 1) {
+        whole.add(Partition.written(layer.getFirst()));
+      }
+    }
+    return whole;
+  }
+
+  /** Each product with the stages behind it that read the one before, and nobody else does. */
+  private static List<List<Stage>> layers(StageGroup group) {
     StageReads reads = StageReads.of(group.func());
     java.util.Map<Buffer, List<Stage>> readers = new HashMap<>();
     for (Stage stage : group.stages()) {
@@ -52,33 +87,24 @@ record ColumnParts(List<Stage> stages, long columns) {
         readers.computeIfAbsent(buffer, b -> new ArrayList<>()).add(stage);
       }
     }
-    List<ColumnParts> parts = new ArrayList<>();
+    List<List<Stage>> layers = new ArrayList<>();
     for (Matmul product : group.products()) {
-      ColumnParts layer = of(product, readers, most);
-      if (layer != null) {
-        parts.add(layer);
+      List<Stage> stages = new ArrayList<>(List.of(product));
+      List<Stage> next = readers.getOrDefault(product.accumulator(), List.of());
+      while (next.size() == 1 && isPointwise(next.getFirst(), product.n())) {
+        stages.add(next.getFirst());
+        next = readers.getOrDefault(Partition.written(stages.getLast()), List.of());
       }
+      layers.add(stages);
     }
-    return parts;
+    return layers;
   }
 
-  private static @Nullable ColumnParts of(
-      Matmul product, java.util.Map<Buffer, List<Stage>> readers, long most) {
-    long columns = part(product.n(), most);
-    List<Stage> stages = new ArrayList<>(List.of(product));
-    while (true) {
-      List<Stage> next = readers.getOrDefault(Partition.written(stages.getLast()), List.of());
-      if (next.size() != 1 || !(isPointwise(next.getFirst(), product.n()))) {
-        break;
-      }
-      stages.add(next.getFirst());
-    }
-    return columns == product.n() || stages.size() == 1 ? null : new ColumnParts(stages, columns);
-  }
-
+  /** A formula whose results are narrower than accumulators, at its own columns. */
   private static boolean isPointwise(Stage stage, long width) {
     return switch (stage) {
-      case Map map -> map.pointwise() && map.to().extent(1) == width;
+      case Map map ->
+          map.pointwise() && map.to().extent(1) == width && map.to().dtype().bytes() == 2;
       case Store store -> store.from().extent(1) == width;
       default -> false;
     };

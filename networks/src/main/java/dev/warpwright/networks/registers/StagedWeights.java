@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.ToLongFunction;
 
 /**
  * How weights come to shared memory, where products of warpgroups read them: those that stay come
@@ -43,9 +44,9 @@ public record StagedWeights(Set<Buffer> resident, long depth, int slices, int st
    * Which weights stay: all, or as many as leave space for the others' stages. Those that do not
    * are spread evenly over the network, so that their copies are too.
    *
-   * @param columns of accumulators that are in registers at a time
+   * @param part of a product, the columns of it that are computed at a time
    */
-  static StagedWeights of(List<Matmul> products, GpuTarget target, long columns) {
+  static StagedWeights of(List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part) {
     long space = target.sharedPerBlock() - SLACK;
     Set<Buffer> resident = new HashSet<>();
     products.forEach(product -> resident.add(product.weight()));
@@ -66,7 +67,7 @@ public record StagedWeights(Set<Buffer> resident, long depth, int slices, int st
         while (product.k() % depth != 0) {
           depth /= 2;
         }
-        widest = Math.max(widest, ColumnParts.part(product.n(), columns));
+        widest = Math.max(widest, part.applyAsLong(product));
         layer = Math.max(layer, bytes(product));
       }
       long left = space - (bytes(products) - bytes(flow));

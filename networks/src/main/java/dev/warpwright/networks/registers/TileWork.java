@@ -31,8 +31,10 @@ import dev.warpwright.target.Calibration;
  * @param code instructions: loops are unrolled, so each stands there for each element of a thread
  * @param loads clocks of an SM's path to memory, by instructions
  * @param bytes from and to memory
+ * @param waits clocks in which a warp that is alone waits for what its lanes exchange
  */
-record TileWork(double issued, double functions, double code, double loads, double bytes) {
+record TileWork(
+    double issued, double functions, double code, double loads, double bytes, double waits) {
   private static final int WARP = 32;
 
   /** Slots of a comparison, or a choice: half of the lanes have units for them. */
@@ -48,6 +50,16 @@ record TileWork(double issued, double functions, double code, double loads, doub
 
   private static final int WORD = 4;
 
+  /** Lanes that share a row, and instructions by which they exchange what each has of it. */
+  private static final int LANES = 4;
+
+  private static final int EXCHANGE = 4;
+
+  /** Clocks of an exchange among two lanes, and from an addition to the next to the same sum. */
+  private static final double SHUFFLE = 24;
+
+  private static final double ADDITION = 4;
+
   /**
    * Of a network.
    *
@@ -58,7 +70,7 @@ record TileWork(double issued, double functions, double code, double loads, doub
   static TileWork of(
       Calibration.Numbers<ChainNumber> fitted, StageGroup group, long rows, int warps) {
     double lanes = (double) rows / (WARP * warps);
-    TileWork all = new TileWork(0, 0, 0, 0, 0);
+    TileWork all = new TileWork(0, 0, 0, 0, 0, 0);
     boolean bf16 =
         group.products().stream().anyMatch(product -> product.weight().dtype() == DType.BF16);
     for (Stage stage : group.stages()) {
@@ -73,8 +85,17 @@ record TileWork(double issued, double functions, double code, double loads, doub
                 all.plus(
                     moved(
                         store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(NARROW_STORE)));
-        case Map map -> all = all.plus(formula(fitted, group, map, lanes, bf16));
-        case Matmul _, Reduction _, Update _ -> {}
+        case Map map -> {
+          double rounded = map.to().dtype() == DType.F32 ? 0 : ROUNDED;
+          double elements = map.to().extent(1) * lanes;
+          all = all.plus(formula(fitted, group, map, elements, rounded, bf16));
+        }
+        case Reduction reduction -> {
+          double elements = group.columns(reduction) * lanes;
+          all = all.plus(formula(fitted, group, reduction, elements, 0, bf16));
+          all = all.plus(exchanged(LANES * lanes, group.columns(reduction)));
+        }
+        case Matmul _, Update _ -> {}
       }
     }
     return all;
@@ -90,18 +111,31 @@ record TileWork(double issued, double functions, double code, double loads, doub
         0,
         LOAD_CODE * moves,
         moves * warps * (whole ? word : narrow),
-        (double) rows * bytes);
+        (double) rows * bytes,
+        0);
+  }
+
+  /**
+   * What lanes exchange of their rows.
+   *
+   * @param rows of a thread
+   * @param columns that are reduced, of which a lane has a part
+   */
+  private static TileWork exchanged(double rows, long columns) {
+    double issued = EXCHANGE * rows;
+    double own = (double) columns / LANES * ADDITION;
+    return new TileWork(issued, 0, issued, 0, 0, own + 2 * (SHUFFLE + ADDITION));
   }
 
   private static TileWork formula(
       Calibration.Numbers<ChainNumber> fitted,
       StageGroup group,
-      Map map,
-      double lanes,
+      Stage stage,
+      double elements,
+      double rounded,
       boolean bf16) {
-    FormulaWork work = FormulaWork.of(group, map);
-    FormulaReads reads = FormulaReads.of(group, map);
-    double elements = map.to().extent(1) * lanes;
+    FormulaWork work = FormulaWork.of(group, stage);
+    FormulaReads reads = FormulaReads.of(group, stage);
     // Where a choice is all there is, packing makes it: cvt.relu.
     int choices = reads.functions() || work.masked() ? work.choices() : 0;
     double vectors = fitted.at(VECTOR) * reads.columns();
@@ -109,14 +143,14 @@ record TileWork(double issued, double functions, double code, double loads, doub
     double issued =
         work.simple()
             + CHOICE * choices
-            + ROUNDED
+            + rounded
             + work.functions()
             + vectors
             + masked * fitted.at(bf16 ? MASK_OF_BF16 : MASK);
     double code =
-        work.simple() + choices + ROUNDED + work.functions() + vectors + masked * MASK_CODE;
+        work.simple() + choices + rounded + work.functions() + vectors + masked * MASK_CODE;
     double functions = work.functions() + (bf16 ? masked * fitted.at(ROUNDED_BY_UNITS) : 0);
-    return new TileWork(elements * issued, elements * functions, elements * code, 0, 0);
+    return new TileWork(elements * issued, elements * functions, elements * code, 0, 0, 0);
   }
 
   private TileWork plus(TileWork more) {
@@ -125,6 +159,7 @@ record TileWork(double issued, double functions, double code, double loads, doub
         functions + more.functions,
         code + more.code,
         loads + more.loads,
-        bytes + more.bytes);
+        bytes + more.bytes,
+        waits + more.waits);
   }
 }

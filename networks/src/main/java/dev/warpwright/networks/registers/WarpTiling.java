@@ -29,9 +29,16 @@ import java.util.Set;
  * @param prefetch whether the next rows are read while these are computed
  * @param blocks of the grid
  * @param resident weights that stay in shared memory; others are read through L1 and L2
+ * @param whole accumulators that are needed at once, whatever their columns
  */
 public record WarpTiling(
-    int warps, long rows, long part, boolean prefetch, int blocks, Set<Buffer> resident) {
+    int warps,
+    long rows,
+    long part,
+    boolean prefetch,
+    int blocks,
+    Set<Buffer> resident,
+    Set<Buffer> whole) {
   private static final int WARP = 32;
 
   /** Bytes by which what a weight arrives in is larger than the weight. */
@@ -44,6 +51,9 @@ public record WarpTiling(
 
   /** More where a formula calls functions. */
   private static final long FUNCTION_REGISTERS = 28;
+
+  /** More where rows are reduced: what lanes exchange, and formulas of all columns at once. */
+  private static final long REDUCING_REGISTERS = 12;
 
   private static final long MOST_BESIDE_MEMORY = 48;
 
@@ -71,6 +81,7 @@ public record WarpTiling(
 
   public WarpTiling {
     resident = Set.copyOf(resident);
+    whole = Set.copyOf(whole);
   }
 
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
@@ -116,12 +127,14 @@ public record WarpTiling(
   private static List<WarpTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, long others) {
     Set<Buffer> resident = resident(group, target);
+    Set<Buffer> whole = ColumnParts.whole(group);
     List<WarpTiling> candidates = new ArrayList<>();
     for (long rows : ROWS) {
       for (boolean prefetch : new boolean[] {true, false}) {
         for (int warps : WARPS) {
           for (long part : PARTS) {
-            WarpTiling tiling = new WarpTiling(warps, rows, part, prefetch, blocks, resident);
+            WarpTiling tiling =
+                new WarpTiling(warps, rows, part, prefetch, blocks, resident, whole);
             long registers = tiling.registers(group) + others;
             boolean fits =
                 registers <= GpuTarget.registersOfThread(warps * WARP)
@@ -190,7 +203,7 @@ public record WarpTiling(
         case Reduction _, Store _, Update _ -> {}
       }
     }
-    return most + (prefetch ? next : 0);
+    return most + (prefetch ? next : 0) + (group.reduces() ? REDUCING_REGISTERS : 0);
   }
 
   /** Registers of the widest activations. */
@@ -205,6 +218,9 @@ public record WarpTiling(
 
   /** Columns of a product that are computed at a time: the widest equal parts. */
   long part(Matmul product) {
+    if (whole.contains(product.accumulator())) {
+      return product.n();
+    }
     long columns = Math.min(part, product.n());
     while (product.n() % columns != 0 || columns % GRANULE != 0) {
       columns--;

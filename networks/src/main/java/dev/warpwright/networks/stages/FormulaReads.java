@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -18,12 +18,12 @@ import java.util.Set;
  * @param functions whether it calls functions
  */
 public record FormulaReads(int columns, int elements, boolean sums, boolean functions) {
-  public static FormulaReads of(StageGroup group, Map map) {
+  public static FormulaReads of(StageGroup group, Stage stage) {
     Set<Expr.Load> columns = new HashSet<>();
     Set<Expr.Load> elements = new HashSet<>();
     boolean[] found = {false, false};
     group.expressions(
-        map,
+        stage,
         e -> {
           if (e instanceof Expr.Load load) {
             Buffer buffer = load.buffer();

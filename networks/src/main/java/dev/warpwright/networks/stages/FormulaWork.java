@@ -4,13 +4,13 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.model.function.NetworkFunction.Map;
+import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What an element of a formula costs; what it says twice is computed once.
+ * What an element of a formula, or of a reduction, costs; what it says twice is computed once.
  *
  * @param simple additions, multiplications and the like
  * @param choices comparisons, and what they choose between
@@ -21,12 +21,12 @@ public record FormulaWork(int simple, int choices, int functions, boolean masked
   private static final Set<BinaryOp> COMPARISONS =
       EnumSet.of(BinaryOp.LT, BinaryOp.LE, BinaryOp.EQ, BinaryOp.NE);
 
-  public static FormulaWork of(StageGroup group, Map map) {
+  public static FormulaWork of(StageGroup group, Stage stage) {
     Set<Expr> seen = new HashSet<>();
     int[] count = new int[3];
     boolean[] masked = {false};
     group.expressions(
-        map,
+        stage,
         e -> {
           boolean wide = e.type().equals(Type.F32);
           masked[0] |= e instanceof Expr.Select && !wide;

@@ -10,6 +10,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -55,15 +56,55 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
     return most;
   }
 
-  /** Shows all expressions of a stage. */
+  /** Whether rows are reduced, as norms do. */
+  public boolean reduces() {
+    return stages.stream().anyMatch(Reduction.class::isInstance);
+  }
+
+  /** Shows the expressions of a stage, but for what is computed once for all of a row's columns. */
   void expressions(Stage stage, Consumer<Expr> visitor) {
+    boolean reduces = reduces();
     Walk.statements(
         func.body(),
         s -> {
           if (s instanceof Stmt.Block block && block.name().equals(stage.block())) {
-            Walk.expressions(block, visitor);
+            Walk.expressions(
+                block,
+                e -> {
+                  if (!reduces || !isOfRow(e)) {
+                    visitor.accept(e);
+                  }
+                });
           }
         });
+  }
+
+  /** Whether an expression is made of what rows were reduced to, and of nothing else. */
+  private boolean isOfRow(Expr e) {
+    boolean[] found = {false, true};
+    Walk.expressions(
+        e,
+        inner -> {
+          if (inner instanceof Expr.Load(Buffer buffer, List<Expr> _)) {
+            boolean reduced = buffer.rank() == 1 && !func.buffers().contains(buffer);
+            found[0] |= reduced;
+            found[1] &= reduced;
+          }
+        });
+    return found[0] && found[1];
+  }
+
+  /** Columns of the rows that a reduction reads. */
+  public long columns(Reduction reduction) {
+    long[] columns = {1};
+    expressions(
+        reduction,
+        e -> {
+          if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices) && indices.size() == 2) {
+            columns[0] = Math.max(columns[0], buffer.extent(1));
+          }
+        });
+    return columns[0];
   }
 
   /**

@@ -1,0 +1,85 @@
+package dev.warpwright.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.model.function.NetworkDeviation;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.GraphEvaluator;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Networks with norms whose activations stay in registers, beside double precision. */
+class NormChainTest {
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "layer   | 64,64,64,64     | f16  | 130 | sm_90a", // all weights stay
+        "rms     | 128,96,128,17   | bf16 | 65  | sm_90a", // rows that several formulas read
+        "layer   | 17,33,17,5      | f16  | 65  | sm_90a", // columns that padding added
+        "before  | 64,64,64,64     | bf16 | 65  | sm_90a", // of inputs, and of sums kept in f32
+        "softmax | 48,80,10        | bf16 | 70  | sm_90a", // maxima, groups of 16 columns
+        "layer   | 256,256,256     | f16  | 65  | sm_90a", // weights flow, no parts of columns
+        "rms     | 3,64,48,1       | f16  | 70  | sm_90a", // formulas of inputs, one result
+        "layer   | 64,96,64        | bf16 | 70  | sm_80", // 32 rows a warp
+        "before  | 128,128,128     | f16  | 33  | sm_86", // 16 rows, and sums kept in f32
+        "rms     | 17,33,16        | f16  | 40  | sm_89", // columns that padding added
+        "softmax | 48,80,10        | bf16 | 33  | sm_80", // maxima
+      })
+  void computesWhatTheGraphSays(String norm, String widths, String type, int rows, String target) {
+    int[] columns = Arrays.stream(widths.split(",")).mapToInt(Integer::parseInt).toArray();
+    computesWhatTheGraphSays(
+        RandomNetworks.normed(new Random(5), norm, columns),
+        Precision.parse(type),
+        rows,
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  /** Whatever widths and kinds come. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4})
+  void randomNetworksAreRight(int seed) {
+    Random random = new Random(seed);
+    String norm = List.of("layer", "rms", "softmax", "before").get(seed % 4);
+    int[] widths = random.ints(2 + random.nextInt(3), 8, seed % 2 == 0 ? 257 : 129).toArray();
+    computesWhatTheGraphSays(
+        RandomNetworks.normed(random, norm, widths),
+        random.nextBoolean() ? Precision.F16 : Precision.BF16,
+        1 + random.nextInt(129),
+        GpuTarget.SM_90A);
+  }
+
+  private static void computesWhatTheGraphSays(
+      Graph graph, Precision precision, int rows, GpuTarget target) {
+    Random random = new Random(11);
+    float[] x = new float[rows * graph.inputs().getFirst().features()];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
+    try (CompiledModel model = new CompiledModel(graph, new SimulatedDevice(target), precision)) {
+      CompiledKernel kernel = model.program(rows).kernels().getFirst();
+      assertThat(kernel.strategy()).as(kernel.why()).isEqualTo("register chaining");
+      float[] y = model.run(x);
+      assertThat(model.executable(rows).findings()).isEmpty();
+      Deviations deviations =
+          Verification.deviations(
+              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
+              GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst(),
+              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
+              model.program(rows).network().outputs().getFirst().dtype(),
+              false);
+      assertThat(deviations.honest()).as("%s", deviations).isTrue();
+    }
+  }
+}
