@@ -1,8 +1,16 @@
 package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.compiler.fusion.Alternative;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.Graph;
@@ -10,8 +18,10 @@ import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +67,32 @@ class NormChainTest {
         random.nextBoolean() ? Precision.F16 : Precision.BF16,
         1 + random.nextInt(129),
         GpuTarget.SM_90A);
+  }
+
+  /** What a norm needs fits beside what is carried, up to the widest layers. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "layer  | 64,64,64,64 | f16",
+        "rms    | 128,128,96  | bf16",
+        "layer  | 256,256,256 | f16",
+      })
+  void nothingSpills(String norm, String widths, String type) throws IOException {
+    Optional<CudaCompiler> compiler = CudaCompilers.system();
+    assumeTrue(compiler.isPresent(), "no CUDA compiler: networks with norms are not compiled");
+    int[] columns = Arrays.stream(widths.split(",")).mapToInt(Integer::parseInt).toArray();
+    Graph graph = RandomNetworks.normed(new Random(5), norm, columns);
+    Alternative way =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.parse(type), 1 << 20)
+            .getFirst();
+    assertThat(way.name()).startsWith("register chaining consumers=");
+    String text =
+        CudaPrinter.print(
+            way.compile().get().orElseThrow().kernels().getFirst().kernel(), GpuTarget.SM_90A);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_90a")).usage())
+        .singleElement()
+        .matches(ResourceUsage::isClean);
   }
 
   private static void computesWhatTheGraphSays(

@@ -6,6 +6,10 @@ import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.NetworkAssembler;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.LayerNorm;
+import dev.warpwright.model.graph.Linear;
+import dev.warpwright.model.graph.Node;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
 import dev.warpwright.workload.Activation;
 import java.util.ArrayList;
@@ -21,6 +25,9 @@ import java.util.SplittableRandom;
  */
 public final class RandomMlp {
   private static final double BIAS = 0.1;
+
+  /** PyTorch's. */
+  private static final double EPSILON = 1e-5;
 
   /** Points between -8 and 8 at which an activation's mean square is looked at. */
   private static final int POINTS = 1601;
@@ -58,6 +65,26 @@ public final class RandomMlp {
       }
     }
     return NetworkAssembler.assemble(Weights.of("random weights", tensors), mlp);
+  }
+
+  /**
+   * The same network with a layer norm behind each layer but the last.
+   *
+   * @param mlp of {@link #of}
+   */
+  public static Graph normed(Graph mlp) {
+    List<Node> nodes = new ArrayList<>();
+    for (Node node : mlp.nodes()) {
+      if (node instanceof Linear linear && !mlp.outputs().contains(linear.output())) {
+        Value to = linear.output();
+        Value sums = new Value(to.name() + "_sums", to.dtype(), to.features(), to.leading());
+        nodes.add(linear.to(sums));
+        nodes.add(new LayerNorm(to, sums, null, null, EPSILON, to.name() + "_norm"));
+      } else {
+        nodes.add(node);
+      }
+    }
+    return new Graph(mlp.name(), mlp.inputs(), mlp.outputs(), nodes);
   }
 
   /** Widths are int, so that their products are long. */

@@ -64,6 +64,42 @@ final class FusionRulesTest {
       assertThat(many).isBetween(55.0, 80.0);
     }
 
+    /** Norms cost instructions and waits: of few rows the waits, of many the instructions. */
+    @Test
+    void carryNetworksWithNorms() {
+      Graph plain = mlp("64-64-64-64", F16);
+      Graph normed = RandomMlp.normed(plain);
+      for (int rows : new int[] {256, 1 << 20}) {
+        RuleAssert norms = on(rule, normed, SM_90A, F16, rows);
+        norms.makes(CHAINED);
+        double without = on(rule, plain, SM_90A, F16, rows).fires().micros();
+        assertThat(norms.fires().micros()).isBetween(1.1 * without, 2 * without);
+      }
+      FusionInput few = FusionInput.of(normed, SM_90A, F16, 256);
+      assertThat(FusionPlanner.firing(few).getFirst()).isSameAs(FusionPlanner.chaining(few));
+      on(rule, RandomMlp.normed(mlp("64-64-64", TF32)), SM_90A, TF32, 256)
+          .doesNotFire("sum needs other columns than its own, which tf32 places otherwise");
+    }
+
+    /** Of 256 columns with a norm all accumulators are there at once, of others a part. */
+    @Test
+    void haveAllColumnsOfANorm() {
+      Graph normed = RandomMlp.normed(mlp("256-256-256", F16));
+      FusionInput in = FusionInput.of(normed, SM_90A, F16, 4096);
+      String kernel =
+          IrPrinter.text(
+              rule.apply(in, new FusionAttempts(null, k -> 0))
+                  .made()
+                  .orElseThrow()
+                  .kernels()
+                  .getFirst()
+                  .kernel());
+      assertThat(kernel)
+          .contains("fc: f32[128] local", "of_row: f32[2] local")
+          .doesNotContain("fc1: f32[128] local");
+      assertThat(kernel.split("sqrt\\(", -1)).hasSize(1 + 2);
+    }
+
     /** Weights that flow by rows of 32 bytes of tensor maps take longer than warps; packed, not. */
     @Test
     void areSlowWhereWeightsFlowByNarrowRows() {
