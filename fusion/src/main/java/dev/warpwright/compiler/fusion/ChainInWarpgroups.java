@@ -33,7 +33,7 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
 
   @Override
   String tooLarge() {
-    return "its weights do not fit";
+    return "its weights and activations do not fit";
   }
 
   @Override

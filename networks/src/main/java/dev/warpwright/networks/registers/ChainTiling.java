@@ -242,17 +242,17 @@ public record ChainTiling(
     boolean streams = weights.stream();
     long most = 0;
     long first = 0;
-    for (Matmul product : products) {
-      most = Math.max(most, registers(product, parts));
-    }
-    most += group.reduces() ? REDUCING_REGISTERS : 0;
-    for (Stage stage : group.stages()) {
-      if (stage instanceof Load load) {
-        first += operand(load.to().extent(1), load.to().dtype());
-      } else if (stage instanceof Map map) {
-        most = Math.max(most, registers(group, map, parts));
+    List<Long> beside = group.columnsBeside();
+    for (int i = 0; i < beside.size(); i++) {
+      long kept = beside.get(i) / 2;
+      switch (group.stages().get(i)) {
+        case Matmul product -> most = Math.max(most, kept + registers(product, parts));
+        case Load load -> first += operand(load.to().extent(1), load.to().dtype());
+        case Map map -> most = Math.max(most, kept + registers(group, map, parts));
+        case Reduction _, Store _, Update _ -> {}
       }
     }
+    most += group.reduces() ? REDUCING_REGISTERS : 0;
     int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {

@@ -7,7 +7,6 @@ import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
-import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.model.function.NetworkFunction.Update;
 import dev.warpwright.networks.stages.FormulaReads;
@@ -173,8 +172,10 @@ public record WarpTiling(
     long operand = 0;
     long made = 0;
     long sums = 0;
-    for (Stage stage : group.stages()) {
-      switch (stage) {
+    List<Long> beside = group.columnsBeside();
+    for (int i = 0; i < beside.size(); i++) {
+      long kept = rows * beside.get(i) / WARP;
+      switch (group.stages().get(i)) {
         case Load load -> next += halves(load.to().extent(1));
         case Matmul product -> {
           long columns = part(product);
@@ -183,7 +184,7 @@ public record WarpTiling(
           made = halves(product.n() - columns);
           // Weights of two steps are on their way from memory.
           long weights = stays(product) ? Math.max(0, sums - MANY) : columns / 2 + MEMORY_REGISTERS;
-          most = Math.max(most, halves(product.k()) + made + sums + weights);
+          most = Math.max(most, kept + halves(product.k()) + made + sums + weights);
           operand = parts ? halves(product.k()) : 0;
         }
         case Map map -> {
@@ -193,7 +194,8 @@ public record WarpTiling(
           most =
               Math.max(
                   most,
-                  held
+                  kept
+                      + held
                       + (reads.sums()
                           ? reads.columns() * columns / 4
                           : Math.min(reads.columns() * columns * 3 / 8, MOST_VECTORS))

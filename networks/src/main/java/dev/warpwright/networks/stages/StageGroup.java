@@ -7,12 +7,14 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -59,6 +61,41 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   /** Whether rows are reduced, as norms do. */
   public boolean reduces() {
     return stages.stream().anyMatch(Reduction.class::isInstance);
+  }
+
+  /**
+   * Columns in f32 that are there beside each stage, as rows that were reduced and are added again
+   * later; not what the stage itself makes of them.
+   */
+  public List<Long> columnsBeside() {
+    long[] beside = new long[stages.size()];
+    if (reduces()) {
+      StageReads reads = StageReads.of(func);
+      for (int i = 0; i < beside.length; i++) {
+        if (stages.get(i) instanceof NetworkFunction.Map map && map.to().dtype() == DType.F32) {
+          int last = lastReader(map.to(), reads);
+          for (int j = i + 1; j <= last; j++) {
+            beside[j] +=
+                isBeside(map.to(), reads.by(stages.get(j).block())) ? map.to().extent(1) : 0;
+          }
+        }
+      }
+    }
+    return Arrays.stream(beside).boxed().toList();
+  }
+
+  private int lastReader(Buffer buffer, StageReads reads) {
+    int last = stages.size() - 1;
+    while (!reads.by(stages.get(last).block()).contains(buffer)) {
+      last--;
+    }
+    return last;
+  }
+
+  /** Whether rows are there besides what a stage needs that reads these. */
+  private boolean isBeside(Buffer rows, Set<Buffer> read) {
+    return !read.contains(rows)
+        || products().stream().anyMatch(product -> read.contains(product.accumulator()));
   }
 
   /** Shows the expressions of a stage, but for what is computed once for all of a row's columns. */
