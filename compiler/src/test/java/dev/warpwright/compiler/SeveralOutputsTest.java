@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ConstantTensor;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Models of several outputs from Java: by name, on the CPU and on a simulated GPU. */
@@ -121,6 +123,25 @@ class SeveralOutputsTest {
       CompiledProgram program = compiled.program(19);
       assertThat(program.kernels()).hasSize(1);
       assertThat(compiled.executable(19).findings()).isEmpty();
+    }
+  }
+
+  /** Behind the layer that makes it each is stored, while its rows go on. */
+  @ParameterizedTest
+  @CsvSource({"sm_80, BF16", "sm_90a, F16", "sm_90a, TF32"})
+  void allAreRightFromRegisters(String target, Precision precision) {
+    Model model = heads();
+    try (Device device = new SimulatedDevice(GpuTarget.find(target).orElseThrow());
+        CompiledModel compiled = model.compile(device, precision)) {
+      assertRight(model, compiled, 70);
+      assertThat(compiled.program(70).kernels())
+          .singleElement()
+          .satisfies(
+              kernel ->
+                  assertThat(kernel.strategy())
+                      .as(kernel.why())
+                      .isEqualTo(CompiledKernel.REGISTER_CHAINING));
+      assertThat(compiled.executable(70).findings()).isEmpty();
     }
   }
 

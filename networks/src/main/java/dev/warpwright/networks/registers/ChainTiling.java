@@ -171,12 +171,21 @@ public record ChainTiling(
             + " columns that registers hold";
       }
     }
-    if (group.writes().size() != 1 || !(group.stages().getLast() instanceof Store)) {
-      return "it has several results";
+    if (!(group.stages().getLast() instanceof Store)
+        || group.stages().stream().anyMatch(Update.class::isInstance)) {
+      return "it changes what its caller gave";
     }
+    if (group.writes().size() > MOST_LAYERS) {
+      return group.writes().size() + " results are too many for one kernel";
+    }
+    StageReads reads = StageReads.of(group.func());
     for (Stage stage : group.stages()) {
       if (stage instanceof Map map && !map.pointwise()) {
         return stage.block() + " needs other columns than its own";
+      }
+      if (stage instanceof Map
+          && reads.by(stage.block()).stream().noneMatch(read -> read.rank() == 2)) {
+        return stage.block() + " is one number for each row";
       }
     }
     return "";

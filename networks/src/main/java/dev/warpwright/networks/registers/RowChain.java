@@ -62,12 +62,10 @@ abstract class RowChain {
   final Scheduled scheduled(long rows, long blocks, boolean prefetch) {
     annotate();
     wholeWidth();
-    Stage last = group.stages().getLast();
-    LoopRef items =
-        schedule.split(schedule.loops(schedule.block(last.block())).getFirst(), rows).outer();
+    LoopRef items = items(rows);
     Set<Buffer> outside = new HashSet<>(group.func().buffers());
     for (BlockRef block : schedule.blocks().reversed()) {
-      if (!block.name().equals(last.block())) {
+      if (!results().contains(block.name())) {
         schedule.computeAt(block, items);
       }
     }
@@ -89,6 +87,27 @@ abstract class RowChain {
     }
     schedule.tensorizeAll(attrs);
     return Scheduled.by(schedule);
+  }
+
+  /**
+   * Splits the rows of all results; their loops over items are one, in which each result stands
+   * behind what it is made of, and ahead of the next one.
+   */
+  private LoopRef items(long rows) {
+    List<String> results = results();
+    LoopRef items = items(results.getLast(), rows);
+    for (String result : results.subList(0, results.size() - 1).reversed()) {
+      schedule.merge(items(result, rows), items);
+    }
+    return items;
+  }
+
+  private LoopRef items(String block, long rows) {
+    return schedule.split(schedule.loops(schedule.block(block)).getFirst(), rows).outer();
+  }
+
+  private List<String> results() {
+    return group.stages().stream().filter(Store.class::isInstance).map(Stage::block).toList();
   }
 
   /** A store runs over the padded width, guarded. */

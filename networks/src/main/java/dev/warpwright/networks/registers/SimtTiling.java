@@ -66,6 +66,9 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
     if (products.isEmpty()) {
       return "it has no GEMM";
     }
+    if (group.writes().size() != 1) {
+      return "it has several results";
+    }
     if (!target.hasAmpere()) {
       return target.name() + " has no asynchronous copies";
     }
