@@ -64,13 +64,6 @@ enum ChainNumber {
    */
   VECTOR,
 
-  /** Slots of an element of f16 that a mask rounds by itself, widens, chooses and packs. */
-  MASK,
-
-  /** The same of bf16, and calls: function units round them. */
-  MASK_OF_BF16,
-  ROUNDED_BY_UNITS,
-
   /** Of a warp's load: eight rows, a line each; of single 16-bit elements many more. */
   LOAD,
   NARROW_LOAD,

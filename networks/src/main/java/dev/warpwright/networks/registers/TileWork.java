@@ -1,11 +1,8 @@
 package dev.warpwright.networks.registers;
 
 import static dev.warpwright.networks.registers.ChainNumber.LOAD;
-import static dev.warpwright.networks.registers.ChainNumber.MASK;
-import static dev.warpwright.networks.registers.ChainNumber.MASK_OF_BF16;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_STORE;
-import static dev.warpwright.networks.registers.ChainNumber.ROUNDED_BY_UNITS;
 import static dev.warpwright.networks.registers.ChainNumber.STORE;
 import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
 
@@ -43,8 +40,6 @@ record TileWork(
   /** One instruction rounds two elements and packs them. */
   private static final double ROUNDED = 0.5;
 
-  private static final int MASK_CODE = 2;
-
   /** Instructions of a load or a store: addresses, and guards against rows past the end. */
   private static final int LOAD_CODE = 5;
 
@@ -71,8 +66,6 @@ record TileWork(
       Calibration.Numbers<ChainNumber> fitted, StageGroup group, long rows, int warps) {
     double lanes = (double) rows / (WARP * warps);
     TileWork all = new TileWork(0, 0, 0, 0, 0, 0);
-    boolean bf16 =
-        group.products().stream().anyMatch(product -> product.weight().dtype() == DType.BF16);
     for (Stage stage : group.stages()) {
       switch (stage) {
         case Load load ->
@@ -88,11 +81,11 @@ record TileWork(
         case Map map -> {
           double rounded = map.to().dtype() == DType.F32 ? 0 : ROUNDED;
           double elements = map.to().extent(1) * lanes;
-          all = all.plus(formula(fitted, group, map, elements, rounded, bf16));
+          all = all.plus(formula(fitted, group, map, elements, rounded));
         }
         case Reduction reduction -> {
           double elements = group.columns(reduction) * lanes;
-          all = all.plus(formula(fitted, group, reduction, elements, 0, bf16));
+          all = all.plus(formula(fitted, group, reduction, elements, 0));
           all = all.plus(exchanged(LANES * lanes, group.columns(reduction)));
         }
         case Matmul _, Update _ -> {}
@@ -132,25 +125,15 @@ record TileWork(
       StageGroup group,
       Stage stage,
       double elements,
-      double rounded,
-      boolean bf16) {
+      double rounded) {
     FormulaWork work = FormulaWork.of(group, stage);
     FormulaReads reads = FormulaReads.of(group, stage);
     // Where a choice is all there is, packing makes it: cvt.relu.
-    int choices = reads.functions() || work.masked() ? work.choices() : 0;
+    int choices = reads.functions() ? work.choices() : 0;
     double vectors = fitted.at(VECTOR) * reads.columns();
-    double masked = work.masked() ? 1 : 0;
-    double issued =
-        work.simple()
-            + CHOICE * choices
-            + rounded
-            + work.functions()
-            + vectors
-            + masked * fitted.at(bf16 ? MASK_OF_BF16 : MASK);
-    double code =
-        work.simple() + choices + rounded + work.functions() + vectors + masked * MASK_CODE;
-    double functions = work.functions() + (bf16 ? masked * fitted.at(ROUNDED_BY_UNITS) : 0);
-    return new TileWork(elements * issued, elements * functions, elements * code, 0, 0, 0);
+    double issued = work.simple() + CHOICE * choices + rounded + work.functions() + vectors;
+    double code = work.simple() + choices + rounded + work.functions() + vectors;
+    return new TileWork(elements * issued, elements * work.functions(), elements * code, 0, 0, 0);
   }
 
   private TileWork plus(TileWork more) {

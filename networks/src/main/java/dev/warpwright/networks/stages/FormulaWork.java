@@ -15,26 +15,23 @@ import java.util.Set;
  * @param simple additions, multiplications and the like
  * @param choices comparisons, and what they choose between
  * @param functions calls that function units compute
- * @param masked whether columns past the features are made zero, each element rounded by itself
  */
-public record FormulaWork(int simple, int choices, int functions, boolean masked) {
+public record FormulaWork(int simple, int choices, int functions) {
   private static final Set<BinaryOp> COMPARISONS =
       EnumSet.of(BinaryOp.LT, BinaryOp.LE, BinaryOp.EQ, BinaryOp.NE);
 
   public static FormulaWork of(StageGroup group, Stage stage) {
     Set<Expr> seen = new HashSet<>();
     int[] count = new int[3];
-    boolean[] masked = {false};
     group.expressions(
         stage,
         e -> {
           boolean wide = e.type().equals(Type.F32);
-          masked[0] |= e instanceof Expr.Select && !wide;
           if (seen.add(e) && (wide || isComparison(e))) {
             count(e, count);
           }
         });
-    return new FormulaWork(count[0], count[1], count[2], masked[0]);
+    return new FormulaWork(count[0], count[1], count[2]);
   }
 
   private static boolean isComparison(Expr e) {
