@@ -106,7 +106,7 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
             List.of(Exprs.i32(m), Exprs.i32(hidden)),
             v -> {
               Expr gelu = Activation.GELU.of(sums1.at(v.get(0), v.get(1)));
-              return operands.bytes() <= 2 ? Approximations.of(gelu) : gelu;
+              return operands.bytes() <= 2 ? Approximations.of(gelu, operands) : gelu;
             });
     Tensor sums2 = sums("sums2", h, w2, m, n, hidden);
     Tensor y =

@@ -169,7 +169,7 @@ final class GemmFunction {
   /** What is rounded to 16 bits anyway may be by what the hardware approximates. */
   private Expr rounded(Expr value) {
     return result.bytes() <= 2 && APPROXIMATED.contains(epilogue.activation())
-        ? Approximations.of(value)
+        ? Approximations.of(value, result)
         : value;
   }
 

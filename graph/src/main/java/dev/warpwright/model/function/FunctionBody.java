@@ -189,7 +189,7 @@ final class FunctionBody {
   /** A formula's value in a type; what is rounded to 16 bits may be approximated. */
   Expr value(DType type, Expr formula) {
     boolean rounded = options.approximate() && type.bytes() == 2;
-    return Exprs.cast(type, rounded ? Approximations.of(formula) : formula);
+    return Exprs.cast(type, rounded ? Approximations.of(formula, type) : formula);
   }
 
   static Expr masked(Expr value, Expr col, long features, long width, Expr otherwise) {

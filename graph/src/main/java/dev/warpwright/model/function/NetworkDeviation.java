@@ -253,8 +253,9 @@ public final class NetworkDeviation {
       return switch (op.rounding()) {
         case EXACT -> 0;
         case ONCE -> f32(y);
-        case FUNCTION -> approximate() ? approximated(y) : 4 * f32(y);
-        case FUNCTION_OF_ONE -> approximate() ? approximated(y) : 4 * f32(Math.max(1, Math.abs(y)));
+        case FUNCTION -> approximate() ? approximated(op, y) : 4 * f32(y);
+        case FUNCTION_OF_ONE ->
+            approximate() ? approximated(op, y) : 4 * f32(Math.max(1, Math.abs(y)));
       };
     }
 
@@ -273,8 +274,10 @@ public final class NetworkDeviation {
       return Double.isFinite(x) ? slope * Approximations.ARGUMENT * x * uniform() : 0;
     }
 
-    private double approximated(double y) {
-      return 0x1p-20 * uniform() * Math.max(1, Math.abs(y));
+    private double approximated(Pointwise op, double y) {
+      return precision == Precision.BF16 && op == Activation.TANH
+          ? Approximations.TANH * uniform() * y
+          : 0x1p-20 * uniform() * Math.max(1, Math.abs(y));
     }
 
     /** What a norm's elements, far from 0, have to do with their distance from the mean. */

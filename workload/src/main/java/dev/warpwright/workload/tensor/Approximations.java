@@ -4,24 +4,26 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.List;
 
 /**
  * Functions whose results are rounded to 16 bits, by the approximations that GPUs have instructions
- * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. Sines
- * are, besides, those of an argument up to {@link #ARGUMENT} of itself away, what three roundings
- * to f32 may do: PTX promises as much up to 100π (2^-14.7 there), and on an H200 it is so for each
- * f32 ({@code bench/sines.cu}). Taking the nearest multiple of 2π away first would be four times
- * more exact, and three instructions an element instead of none: as many as the function units take
- * for all of a sine. Sines of more than 10^5 are any number from -1 to 1: there, neighbours in 16
- * bits are turns apart.
+ * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. What
+ * is a hyperbolic tangent and nothing else, and is rounded to bf16, by 2^-9, may be {@link #TANH}
+ * of itself off. Sines are, besides, those of an argument up to {@link #ARGUMENT} of itself away,
+ * what three roundings to f32 may do: PTX promises as much up to 100π (2^-14.7 there), and on an
+ * H200 it is so for each f32 ({@code bench/sines.cu}). Taking the nearest multiple of 2π away first
+ * would be four times more exact, and three instructions an element instead of none: as many as the
+ * function units take for all of a sine. Sines of more than 10^5 are any number from -1 to 1:
+ * there, neighbours in 16 bits are turns apart.
  *
  * <table>
  * <caption>What becomes of functions</caption>
  * <tr><td>exp x, exp2 x</td><td>2^(x · log2 e), 2^x by ex2.approx (2 ulp)</td></tr>
- * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x)</td></tr>
+ * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x); in bf16 tanh.approx, half of the function units' work</td></tr>
  * <tr><td>sin x, cos x</td><td>sin.approx, cos.approx</td></tr>
  * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
  * <tr><td>1 + erf x</td><td>the same from both sides, so that little of it is left of 0 in one step</td></tr>
@@ -33,6 +35,9 @@ public final class Approximations extends Rewriter {
    * How far an argument of a sine may be from what is taken for it, in parts of itself: 2^-22.5.
    */
   public static final double ARGUMENT = 0x1.6ap-23;
+
+  /** How far tanh.approx is off, in parts of its value, as PTX has it. */
+  public static final double TANH = 0x1p-11;
 
   private static final double LOG2_E = 1.4426950408889634;
   private static final double ERF_P = 0.3275911;
@@ -46,9 +51,16 @@ public final class Approximations extends Rewriter {
    * {@return the expression with approximations}
    *
    * @param e of type f32
+   * @param rounded what it is rounded to
    */
-  public static Expr of(Expr e) {
-    return new Approximations().expr(e);
+  public static Expr of(Expr e, DType rounded) {
+    // Nowhere else: of what is nearly 0 in 1 + tanh x or x - tanh x little would be left.
+    return rounded == DType.BF16
+            && e instanceof Expr.Call(MathOp op, List<Expr> args, Type _)
+            && op == MathOp.TANH
+            && e.type().equals(Type.F32)
+        ? Exprs.call(MathOp.TANH_APPROX, new Approximations().expr(args.getFirst()))
+        : new Approximations().expr(e);
   }
 
   @Override
