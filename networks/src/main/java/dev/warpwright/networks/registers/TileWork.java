@@ -79,7 +79,8 @@ record TileWork(
                     moved(
                         store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(NARROW_STORE)));
         case Map map -> {
-          double rounded = map.to().dtype() == DType.F32 ? 0 : ROUNDED;
+          // In f32 for rows to be reduced from; tf32, of which none are, is rounded.
+          double rounded = map.to().dtype() == DType.F32 && group.reduces() ? 0 : ROUNDED;
           double elements = map.to().extent(1) * lanes;
           all = all.plus(formula(fitted, group, map, elements, rounded));
         }
