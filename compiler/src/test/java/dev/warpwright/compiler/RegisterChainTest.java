@@ -58,7 +58,10 @@ class RegisterChainTest {
         "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
         "mlp:176,176,176,176,176,176:sin  | bf16 | true  | 130", // panels of 32 bytes flow
         "mlp:160,160,160,160,160,160:relu | f16  | false | 65", // panels of 64 bytes flow
-        "mlp:48,208,112,176,80,176,208,16,176,112,48,176:tanh | bf16 | true | 70", // of all kinds
+        "mlp:48,208,112,176,80,176,208,16,176,112,48,176:relu | bf16 | true | 70", // of all kinds
+        "mlp:4,157,241,177,154,188,12:silu | f16  | true | 65", // masked columns by parts
+        "mlp:9,146,249,62,50,117,120,208,217,7:silu | f16 | true | 70", // slices of 16 among wider
+        "mlp:162,24,88,242,203,88,85,34,214:relu | bf16 | true | 65", // odd results by parts
         "mlp:20,176,80,112,144,48,176,3:relu | tf32 | true | 70", // and of 4 bytes each
         "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
         "mlp:3,48,80,5:sin                | tf32 | true  | 70", // formulas, groups of 16, odd
@@ -80,6 +83,7 @@ class RegisterChainTest {
         new CompiledModel(graph, new SimulatedDevice(GpuTarget.SM_90A), precision)) {
       CompiledKernel kernel = model.program(rows).kernels().getFirst();
       assertThat(kernel.strategy()).isEqualTo("register chaining");
+      assertThat(IrPrinter.text(kernel.kernel())).contains("wgmma.");
       float[] y = model.run(x);
       assertThat(model.executable(rows).findings()).isEmpty();
       DType result = model.program(rows).network().outputs().getFirst().dtype();

@@ -137,13 +137,25 @@ final class FusionRulesTest {
       assertThat(rule.apply(in, alike).why()).contains("warpgroups holds activations");
     }
 
-    /** Rings of 14 and of 15 slices are two, and the weights that warps keep fill a block. */
+    /** Slices of 14 have panels of their own, but for those of 15 beside them. */
     @Test
-    void leaveToWarpsWhatCannotBeMade() {
+    void haveOneRingForStagesOfManyWidths() {
       Graph graph = mlp("60-173-217-251-150-235-146-120-63-225-171-63", BF16);
       FusionInput in = FusionInput.of(graph, SM_90A, BF16, 16384);
       assertThat(rule.apply(in, new FusionAttempts(null, kernel -> 0)).why())
-          .contains("warps holds activations of 16 rows");
+          .contains("2 warpgroups");
+    }
+
+    /** Columns that padding adds make no formula wider than its part, nor results of odd width. */
+    @Test
+    void takeFormulasOfPaddedColumnsByParts() {
+      for (String widths :
+          List.of("4-157-241-177-154-188-12", "162-24-63-23-88-242-203-88-85-34-214")) {
+        FusionInput in = FusionInput.of(mlp(widths, BF16), SM_90A, BF16, 131072);
+        assertThat(rule.apply(in, new FusionAttempts(null, kernel -> 0)).why())
+            .as(widths)
+            .contains("2 warpgroups");
+      }
     }
 
     /**

@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a network is carried through the registers of warpgroups.
@@ -333,12 +334,13 @@ public record ChainTiling(
   private static long registers(StageGroup group, Map map, java.util.Map<Buffer, Long> parts) {
     long columns = map.to().extent(1);
     long whole = 0;
-    if (map.ending() != null && parts.containsKey(map.ending().accumulator())) {
+    Buffer split = split(group, map, parts);
+    if (split != null) {
       whole = columns / 4;
       for (Matmul product : group.products()) {
-        whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
+        whole += product.accumulator() == split ? product.k() / 4 : 0;
       }
-      columns = parts.get(map.ending().accumulator());
+      columns = parts.get(split);
     }
     FormulaReads reads = FormulaReads.of(group, map);
     int rows = reads.columns();
@@ -352,6 +354,22 @@ public record ChainTiling(
                 + Math.min(rows * columns / 4, Lowering.COLUMN_REGISTERS))
         + others
         + (reads.functions() ? FUNCTION_REGISTERS / (reads.sums() ? 1 : 2) : 0);
+  }
+
+  /**
+   * The accumulators of which a formula is computed part by part; null if it is not. A formula of
+   * columns that padding adds is no epilogue of a product, but has parts as one has.
+   */
+  private static @Nullable Buffer split(
+      StageGroup group, Map map, java.util.Map<Buffer, Long> parts) {
+    if (map.ending() != null) {
+      Buffer accumulator = map.ending().accumulator();
+      return parts.containsKey(accumulator) ? accumulator : null;
+    }
+    return StageReads.of(group.func()).by(map.block()).stream()
+        .filter(parts::containsKey)
+        .findFirst()
+        .orElse(null);
   }
 
   /**

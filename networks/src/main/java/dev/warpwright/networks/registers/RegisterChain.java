@@ -8,6 +8,7 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -45,9 +46,12 @@ public final class RegisterChain extends RowChain {
   /** Computes what stands before a layer's last stage for a part of its columns at a time. */
   private void byParts(ColumnParts layer) {
     List<LoopRef> loops = schedule.loops(schedule.block(layer.last().block()));
-    LoopRef row = loops.get(loops.size() - 2);
     Schedule.Halves parts = schedule.split(loops.getLast(), layer.columns());
-    schedule.reorder(parts.outer(), row, parts.inner());
+    // Of a store of padded columns, one of a single pass stands between rows and columns.
+    List<LoopRef> ordered = new ArrayList<>(loops.subList(1, loops.size() - 1));
+    ordered.addFirst(parts.outer());
+    ordered.addLast(parts.inner());
+    schedule.reorder(ordered.toArray(LoopRef[]::new));
     schedule.unroll(parts.outer());
     List<Stage> before = layer.stages().subList(0, layer.stages().size() - 1);
     for (Stage stage : before.reversed()) {

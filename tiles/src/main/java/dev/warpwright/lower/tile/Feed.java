@@ -1,5 +1,6 @@
 package dev.warpwright.lower.tile;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
@@ -47,6 +48,12 @@ final class Feed {
     return overlaps() && s instanceof Stmt.TileMma mma && (overlaps(mma) || s == rest.getLast())
         ? later(mma)
         : s;
+  }
+
+  /** Columns of its first tile. */
+  long columns() {
+    Buffer tile = copies.getFirst().to();
+    return tile.rank() == 0 ? 1 : tile.extent(tile.rank() - 1);
   }
 
   /** Whether its tiles are operands of warpgroups' products. */

@@ -19,6 +19,7 @@ import dev.warpwright.lower.grid.TileWaits;
 import dev.warpwright.lower.pass.Allocated;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -117,15 +118,35 @@ public final class PlanPipes {
         ring = TileRing.of(feed);
         rings.add(ring);
       }
-      feed.ring = ring;
       ring.feeds.add(feed);
     }
+    join();
+    rings.forEach(ring -> ring.feeds.forEach(feed -> feed.ring = ring));
     Set<String> names = new HashSet<>();
     for (TileRing ring : rings) {
       ring.pipe = ring.pipe(names);
     }
     Stmt body = TileFacts.insideBlock(func.body(), true, this::insideBlock);
     return func.withBody(body);
+  }
+
+  /**
+   * Joins rings that have become alike: a narrow tile does not fill the panels of the next one, but
+   * those of a wider one behind it.
+   */
+  private void join() {
+    for (int i = 0; i < rings.size(); i++) {
+      for (int j = rings.size() - 1; j > i; j--) {
+        List<Feed> both = new ArrayList<>(rings.get(j).feeds);
+        both.addAll(rings.get(i).feeds);
+        both.sort(Comparator.comparingLong(Feed::columns).reversed());
+        TileRing joined = TileRing.of(both);
+        if (joined != null) {
+          rings.set(i, joined);
+          rings.remove(j);
+        }
+      }
+    }
   }
 
   private void collect(Stmt s, List<Stmt.For> around) {

@@ -32,6 +32,18 @@ final class TileRing {
     return ring;
   }
 
+  /** The ring that all these loops feed, which join it in their order; null if one does not. */
+  static @Nullable TileRing of(List<Feed> feeds) {
+    TileRing ring = of(feeds.getFirst());
+    for (Feed feed : feeds) {
+      if (!ring.feeds.isEmpty() && !ring.joins(feed)) {
+        return null;
+      }
+      ring.feeds.add(feed);
+    }
+    return ring;
+  }
+
   /**
    * Whether the loop's tiles are among the ring's or the other way round; if so they are joined.
    */
