@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
@@ -60,7 +61,6 @@ class RegisterChainTest {
         "mlp:160,160,160,160,160,160:relu | f16  | false | 65", // panels of 64 bytes flow
         "mlp:48,208,112,176,80,176,208,16,176,112,48,176:relu | bf16 | true | 70", // of all kinds
         "mlp:4,157,241,177,154,188,12:silu | f16  | true | 65", // masked columns by parts
-        "mlp:9,146,249,62,50,117,120,208,217,7:silu | f16 | true | 70", // slices of 16 among wider
         "mlp:162,24,88,242,203,88,85,34,214:relu | bf16 | true | 65", // odd results by parts
         "mlp:20,176,80,112,144,48,176,3:relu | tf32 | true | 70", // and of 4 bytes each
         "mlp:64,64,64,64:relu             | tf32 | true  | 200", // columns 4 apart
@@ -96,6 +96,50 @@ class RegisterChainTest {
               result,
               false);
       assertThat(deviations.honest()).as("%s", deviations).isTrue();
+    }
+  }
+
+  /** Ways of which others are expected to be faster for so few rows. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        // Slices of 16 columns among wider ones, by two warpgroups.
+        "mlp:9,146,249,62,50,117,120,208,217,7:silu | f16 | true  | 70  | consumers=2",
+        // Stages of 14 and of 15 slices, and of five.
+        "mlp:60,173,217,251,150,235,146,120,63:relu | bf16 | false | 65 | stages=2",
+        "mlp:8,224,167,256,164,184,224,157,16:relu  | f16 | false | 130 | slices=5",
+        "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | slices=5 columns=128",
+      })
+  void otherWaysDoToo(String architecture, String type, boolean bias, int rows, String way) {
+    Graph graph = graph(architecture.strip(), bias);
+    Precision precision = Precision.parse(type);
+    Alternative found =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, precision).stream()
+            .filter(each -> each.name().startsWith("register chaining consumers="))
+            .filter(each -> each.name().contains(way.strip()))
+            .findFirst()
+            .orElseThrow();
+    Random random = new Random(11);
+    float[] x = new float[rows * graph.inputs().getFirst().features()];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
+    double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
+    try (SimulatedExecutable executable =
+        new SimulatedExecutable(found.compile().get().orElseThrow())) {
+      float[] y = new float[expected.length];
+      executable.run(rows, List.of(x), List.of(y));
+      assertThat(executable.findings()).as(found.name()).isEmpty();
+      Deviations deviations =
+          Verification.deviations(
+              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
+              expected,
+              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
+              precision.operand(),
+              false);
+      assertThat(deviations.honest()).as("%s: %s", found.name(), deviations).isTrue();
     }
   }
 

@@ -24,9 +24,11 @@ import dev.warpwright.target.GpuTarget;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -150,9 +152,19 @@ final class NetworkCandidates {
         .map(compiled -> made(alternative.name(), compiled));
   }
 
-  /** All that the target carries, made at the same time. */
+  /**
+   * All that the target carries, made at the same time. Of ways that come to the same kernels, as
+   * where there is nothing to read ahead, the first.
+   */
   List<Made> all() {
-    return atOnce(alternatives);
+    Set<List<String>> kernels = new HashSet<>();
+    return atOnce(alternatives).stream().filter(made -> kernels.add(sources(made))).toList();
+  }
+
+  private List<String> sources(Made made) {
+    return made.compiled().kernels().stream()
+        .map(kernel -> CudaPrinter.print(kernel.kernel(), target))
+        .toList();
   }
 
   private List<Made> atOnce(List<Alternative> some) {

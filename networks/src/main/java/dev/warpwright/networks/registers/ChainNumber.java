@@ -48,6 +48,12 @@ enum ChainNumber {
   /** From a part of a layer's columns to the next one's. */
   PART,
 
+  /** Of a stage of several slices: the wait for it, and that its products end with it. */
+  STAGE,
+
+  /** From a stage's end to its next weights, beside what their bytes take. */
+  REFILL,
+
   /** From a tile's end to the next one's rows, if they are not read ahead. */
   READ,
 

@@ -211,8 +211,12 @@ public record ChainTiling(
     for (long columns : COLUMNS) {
       java.util.Map<Buffer, Long> parts = ColumnParts.columns(group, columns);
       if (tried.add(parts)) {
-        for (ChainTiling tiling : ofColumns(group, target, blocks, memory, columns, parts)) {
-          (tiling.isTight(group) ? tight : all).add(tiling);
+        List<StagedWeights> staged =
+            StagedWeights.candidates(group.products(), target, product -> part(product, parts));
+        for (StagedWeights weights : staged) {
+          for (ChainTiling tiling : ofColumns(group, weights, blocks, memory, columns, parts)) {
+            (tiling.isTight(group) ? tight : all).add(tiling);
+          }
         }
       }
       if (group.products().stream().anyMatch(ChainTiling::isTf32)) {
@@ -242,13 +246,11 @@ public record ChainTiling(
   /** Those with so many columns of accumulators at a time. */
   private static List<ChainTiling> ofColumns(
       StageGroup group,
-      GpuTarget target,
+      StagedWeights weights,
       int blocks,
       boolean memory,
       long columns,
       java.util.Map<Buffer, Long> parts) {
-    List<Matmul> products = group.products();
-    StagedWeights weights = StagedWeights.of(products, target, product -> part(product, parts));
     boolean streams = weights.stream();
     long most = 0;
     long first = 0;
@@ -401,10 +403,11 @@ public record ChainTiling(
   public String text() {
     return String.format(
         Locale.ROOT,
-        "consumers=%d prefetch=%d stages=%d%s",
+        "consumers=%d prefetch=%d stages=%d%s%s",
         consumers,
         prefetch ? 1 : 0,
         weights.stages(),
+        weights.whole() ? "" : " slices=" + weights.slices(),
         columns == COLUMNS[0] ? "" : " columns=" + columns);
   }
 

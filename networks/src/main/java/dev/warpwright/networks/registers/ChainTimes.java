@@ -14,10 +14,12 @@ import static dev.warpwright.networks.registers.ChainNumber.MMA_ALONE;
 import static dev.warpwright.networks.registers.ChainNumber.PART;
 import static dev.warpwright.networks.registers.ChainNumber.READ;
 import static dev.warpwright.networks.registers.ChainNumber.REFETCH;
+import static dev.warpwright.networks.registers.ChainNumber.REFILL;
 import static dev.warpwright.networks.registers.ChainNumber.ROW_OF_32;
 import static dev.warpwright.networks.registers.ChainNumber.ROW_OF_64;
 import static dev.warpwright.networks.registers.ChainNumber.SHARED_BYTES;
 import static dev.warpwright.networks.registers.ChainNumber.SLOT;
+import static dev.warpwright.networks.registers.ChainNumber.STAGE;
 import static dev.warpwright.networks.registers.ChainNumber.START;
 import static dev.warpwright.networks.registers.ChainNumber.STREAMED_BYTES;
 import static dev.warpwright.networks.registers.ChainNumber.WARP_LAYER;
@@ -101,6 +103,7 @@ public final class ChainTimes {
     double flow = 0;
     double multiplied = 0;
     double waits = 0;
+    double stages = 0;
     double code = work.code() + AROUND;
     for (Matmul product : group.products()) {
       boolean flows = weights.flows(product);
@@ -115,6 +118,7 @@ public final class ChainTimes {
         flow += copied;
         long slices = Math.ceilDiv(product.k(), weights.depth(product) * weights.slices());
         code += steps * parts * AROUND_FLOWING + slices * parts * AROUND_WAIT;
+        stages += slices * parts;
       } else {
         stay += copied;
       }
@@ -123,12 +127,17 @@ public final class ChainTimes {
     double called = at(CALL) * work.functions();
     double shared =
         norm(SHARPER, norm(SHARP, issued, called, multiplied, work.loads()), memory(work));
+    // Of stages of one slice the products are under way beyond them.
+    waits += weights.slices() > 1 ? stages * at(STAGE) : 0;
     double alone = norm(SHARP, issued, called) + multiplied + waits + work.waits();
+    // One of the ring's stages is read; the others are on their way, each for as long as it takes.
+    double filled = (flow + stages * at(REFILL)) / Math.max(1, weights.stages() - 1);
+    double ring = stages > 0 ? Math.max(flow, filled) : 0;
     double tiles = tiles(rows, RegisterChain.ROWS, sms);
     double count = Math.ceil(tiles / tiling.consumers());
     double carried = rounds(tiles, tiling.consumers(), shared, alone, code);
     double read = tiling.prefetch() ? 0 : at(READ) * (count - 1);
-    double rounds = norm(SHARPER, carried + read, count * flow);
+    double rounds = norm(SHARPER, carried + read, count * ring);
     double start = at(START) * WARPS_OF_GROUP * tiling.consumers();
     return (at(LAUNCH) + start + stay + rounds) / at(CLOCKS);
   }

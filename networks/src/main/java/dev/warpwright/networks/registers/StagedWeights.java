@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /**
  * How weights come to shared memory, where products of warpgroups read them: those that stay come
@@ -17,12 +18,21 @@ import java.util.function.ToLongFunction;
  * @param depth columns of a slice of the others
  * @param slices of a stage
  * @param stages that there is space for
+ * @param whole whether a stage has as much of K as there may be, and not a few slices
  */
-public record StagedWeights(Set<Buffer> resident, long depth, int slices, int stages) {
+public record StagedWeights(
+    Set<Buffer> resident, long depth, int slices, int stages, boolean whole) {
   /** Of shared memory: barriers, and what alignment may cost. */
   private static final long SLACK = 2048;
 
   private static final int MOST_STAGES = 8;
+
+  /** Stages of a few slices. */
+  private static final int MOST_SHORT_STAGES = 16;
+
+  /** Columns of K in a few slices, at most. */
+  private static final long SHORT = 96;
+
   private static final long DEPTH = 64;
 
   /** More space than that for what flows gains nothing. */
@@ -42,17 +52,29 @@ public record StagedWeights(Set<Buffer> resident, long depth, int slices, int st
 
   /**
    * Which weights stay: all, or as many as leave space for the others' stages. Those that do not
-   * are spread evenly over the network, so that their copies are too.
+   * are spread evenly over the network, so that their copies are too. Where slices are narrow,
+   * stages may have as much of K as there is, or a few slices: the more stages, the sooner one is
+   * filled again, and the more weights stay; the fewer, the less is waited for.
    *
    * @param part of a product, the columns of it that are computed at a time
    */
-  static StagedWeights of(List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part) {
-    long space = target.sharedPerBlock() - SLACK;
-    Set<Buffer> resident = new HashSet<>();
-    products.forEach(product -> resident.add(product.weight()));
+  static List<StagedWeights> candidates(
+      List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part) {
     if (fit(products, target)) {
-      return new StagedWeights(resident, 0, 1, 1);
+      Set<Buffer> all = products.stream().map(Matmul::weight).collect(Collectors.toSet());
+      return List.of(new StagedWeights(all, 0, 1, 1, true));
     }
+    StagedWeights whole = of(products, target, part, true);
+    if (whole.slices == 1) {
+      return List.of(whole);
+    }
+    StagedWeights brief = of(products, target, part, false);
+    return brief.slices < whole.slices ? List.of(whole, brief) : List.of(whole);
+  }
+
+  private static StagedWeights of(
+      List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part, boolean whole) {
+    long space = target.sharedPerBlock() - SLACK;
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
       List<Matmul> flow = new ArrayList<>();
@@ -72,12 +94,14 @@ public record StagedWeights(Set<Buffer> resident, long depth, int slices, int st
       }
       long left = space - (bytes(products) - bytes(flow));
       boolean all = streamed == layers;
-      int slices = slices(flow, depth, all ? left / (2 * widest) : Long.MAX_VALUE);
+      int slices = slices(flow, depth, whole, all ? left / (2 * widest) : Long.MAX_VALUE);
       long stage = widest * rowBytes(flow, depth * slices);
       if (all || left >= Math.max(2 * stage, Math.min(layer, ENOUGH))) {
+        Set<Buffer> resident = new HashSet<>();
+        products.forEach(product -> resident.add(product.weight()));
         flow.forEach(product -> resident.remove(product.weight()));
-        int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
-        return new StagedWeights(resident, depth, slices, stages);
+        int stages = (int) Math.clamp(left / stage, 1, whole ? MOST_STAGES : MOST_SHORT_STAGES);
+        return new StagedWeights(resident, depth, slices, stages, whole);
       }
     }
   }
@@ -87,14 +111,16 @@ public record StagedWeights(Set<Buffer> resident, long depth, int slices, int st
    * so that the panels of a stage are as wide as those of a slice. With a wait for each slice ptxas
    * spilled 7776 bytes in nine layers of 176 columns, with one or two for each layer nothing.
    *
+   * @param whole whether as many as there may be
    * @param most bytes of a stage's rows
    */
-  private static int slices(List<Matmul> flow, long depth, long most) {
+  private static int slices(List<Matmul> flow, long depth, boolean whole, long most) {
     if (depth * flow.getFirst().weight().dtype().bytes() >= WIDE_BYTES) {
       return 1;
     }
     long deepest = flow.stream().mapToLong(Matmul::k).max().orElse(depth);
-    int slices = (int) ((deepest / depth - 1) / 2 * 2 + 1);
+    long columns = whole ? deepest : Math.min(deepest, SHORT);
+    int slices = (int) ((columns / depth - 1) / 2 * 2 + 1);
     while (slices > 1 && rowBytes(flow, depth * slices) > most) {
       slices -= 2;
     }
