@@ -342,7 +342,7 @@ public record ChainTiling(
       for (Matmul product : group.products()) {
         whole += product.accumulator() == split ? product.k() / 4 : 0;
       }
-      columns = parts.get(split);
+      columns = parts.getOrDefault(split, columns);
     }
     FormulaReads reads = FormulaReads.of(group, map);
     int rows = reads.columns();
