@@ -110,6 +110,9 @@ class RegisterChainTest {
         "mlp:60,173,217,251,150,235,146,120,63:relu | bf16 | false | 65 | stages=2",
         "mlp:8,224,167,256,164,184,224,157,16:relu  | f16 | false | 130 | slices=5",
         "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | slices=5 columns=128",
+        // The largest weights flow, no others.
+        "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | streamed=1",
+        "mlp:8,224,167,256,164,184,224,157,74,16:relu | f16 | false | 70 | slices=5 streamed=",
       })
   void otherWaysDoToo(String architecture, String type, boolean bias, int rows, String way) {
     Graph graph = graph(architecture.strip(), bias);

@@ -403,11 +403,12 @@ public record ChainTiling(
   public String text() {
     return String.format(
         Locale.ROOT,
-        "consumers=%d prefetch=%d stages=%d%s%s",
+        "consumers=%d prefetch=%d stages=%d%s%s%s",
         consumers,
         prefetch ? 1 : 0,
         weights.stages(),
         weights.whole() ? "" : " slices=" + weights.slices(),
+        weights.streamed() == 0 ? "" : " streamed=" + weights.streamed(),
         columns == COLUMNS[0] ? "" : " columns=" + columns);
   }
 

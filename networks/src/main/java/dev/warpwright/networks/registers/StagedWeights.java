@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,9 +20,10 @@ import java.util.stream.Collectors;
  * @param slices of a stage
  * @param stages that there is space for
  * @param whole whether a stage has as much of K as there may be, and not a few slices
+ * @param streamed how many do not stay, if those are the largest ones and no others; else 0
  */
 public record StagedWeights(
-    Set<Buffer> resident, long depth, int slices, int stages, boolean whole) {
+    Set<Buffer> resident, long depth, int slices, int stages, boolean whole, int streamed) {
   /** Of shared memory: barriers, and what alignment may cost. */
   private static final long SLACK = 2048;
 
@@ -52,9 +54,10 @@ public record StagedWeights(
 
   /**
    * Which weights stay: all, or as many as leave space for the others' stages. Those that do not
-   * are spread evenly over the network, so that their copies are too. Where slices are narrow,
-   * stages may have as much of K as there is, or a few slices: the more stages, the sooner one is
-   * filled again, and the more weights stay; the fewer, the less is waited for.
+   * are spread evenly over the network, so that their copies are too, or the largest ones, if these
+   * are fewer: of small ones, what is waited for is most of what they take. Where slices are
+   * narrow, stages may have as much of K as there is, or a few slices: the more stages, the sooner
+   * one is filled again, and the more weights stay; the fewer, the less is waited for.
    *
    * @param part of a product, the columns of it that are computed at a time
    */
@@ -62,25 +65,37 @@ public record StagedWeights(
       List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part) {
     if (fit(products, target)) {
       Set<Buffer> all = products.stream().map(Matmul::weight).collect(Collectors.toSet());
-      return List.of(new StagedWeights(all, 0, 1, 1, true));
+      return List.of(new StagedWeights(all, 0, 1, 1, true, 0));
     }
-    StagedWeights whole = of(products, target, part, true);
-    if (whole.slices == 1) {
-      return List.of(whole);
+    List<StagedWeights> candidates = new ArrayList<>();
+    for (boolean whole : new boolean[] {true, false}) {
+      StagedWeights evenly = of(products, target, part, whole, false);
+      StagedWeights largest = of(products, target, part, whole, true);
+      boolean fewer = largest.streamed < products.size() - evenly.resident.size();
+      for (StagedWeights weights : fewer ? List.of(evenly, largest) : List.of(evenly)) {
+        if (candidates.stream().noneMatch(weights::isLike)) {
+          candidates.add(weights);
+        }
+      }
     }
-    StagedWeights brief = of(products, target, part, false);
-    return brief.slices < whole.slices ? List.of(whole, brief) : List.of(whole);
+    return candidates;
+  }
+
+  /** Whether the same flows by the same slices, whatever they were asked to be. */
+  private boolean isLike(StagedWeights other) {
+    return resident.equals(other.resident) && depth == other.depth && slices == other.slices;
   }
 
   private static StagedWeights of(
-      List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part, boolean whole) {
+      List<Matmul> products,
+      GpuTarget target,
+      ToLongFunction<Matmul> part,
+      boolean whole,
+      boolean largest) {
     long space = target.sharedPerBlock() - SLACK;
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
-      List<Matmul> flow = new ArrayList<>();
-      for (int j = 1; j <= streamed; j++) {
-        flow.add(products.get(j * layers / streamed - 1));
-      }
+      List<Matmul> flow = largest ? largest(products, streamed) : evenly(products, streamed);
       // A slice is as much work for narrow parts as for others.
       long depth = DEPTH;
       long widest = 0;
@@ -101,9 +116,24 @@ public record StagedWeights(
         products.forEach(product -> resident.add(product.weight()));
         flow.forEach(product -> resident.remove(product.weight()));
         int stages = (int) Math.clamp(left / stage, 1, whole ? MOST_STAGES : MOST_SHORT_STAGES);
-        return new StagedWeights(resident, depth, slices, stages, whole);
+        return new StagedWeights(resident, depth, slices, stages, whole, largest ? streamed : 0);
       }
     }
+  }
+
+  private static List<Matmul> evenly(List<Matmul> products, int count) {
+    List<Matmul> some = new ArrayList<>();
+    for (int j = 1; j <= count; j++) {
+      some.add(products.get(j * products.size() / count - 1));
+    }
+    return some;
+  }
+
+  private static List<Matmul> largest(List<Matmul> products, int count) {
+    return products.stream()
+        .sorted(Comparator.comparingLong((Matmul product) -> bytes(product)).reversed())
+        .limit(count)
+        .toList();
   }
 
   /**
