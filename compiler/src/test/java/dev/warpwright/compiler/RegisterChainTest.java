@@ -73,12 +73,7 @@ class RegisterChainTest {
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);
     Precision precision = Precision.parse(type);
-    Random random = new Random(11);
-    float[] x = new float[rows * graph.inputs().getFirst().features()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = (float) random.nextGaussian();
-    }
-    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
+    float[] x = inputs(graph, rows);
     try (CompiledModel model =
         new CompiledModel(graph, new SimulatedDevice(GpuTarget.SM_90A), precision)) {
       CompiledKernel kernel = model.program(rows).kernels().getFirst();
@@ -88,15 +83,30 @@ class RegisterChainTest {
       assertThat(model.executable(rows).findings()).isEmpty();
       DType result = model.program(rows).network().outputs().getFirst().dtype();
       assertThat(result).isEqualTo(precision.operand());
-      Deviations deviations =
-          Verification.deviations(
-              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
-              GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst(),
-              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
-              result,
-              false);
-      assertThat(deviations.honest()).as("%s", deviations).isTrue();
+      assertRight(graph, precision, rows, x, y);
     }
+  }
+
+  private static float[] inputs(Graph graph, int rows) {
+    Random random = new Random(11);
+    float[] x = new float[rows * graph.inputs().getFirst().features()];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+
+  private static void assertRight(
+      Graph graph, Precision precision, int rows, float[] x, float[] y) {
+    List<double[]> wide = List.of(IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray());
+    Deviations deviations =
+        Verification.deviations(
+            IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
+            GraphEvaluator.evaluate(graph, rows, wide).getFirst(),
+            NetworkDeviation.of(graph, precision, rows, wide).getFirst(),
+            precision.operand(),
+            false);
+    assertThat(deviations.honest()).as("%s", deviations).isTrue();
   }
 
   /** Ways of which others are expected to be faster for so few rows. */
@@ -123,26 +133,13 @@ class RegisterChainTest {
             .filter(each -> each.name().contains(way.strip()))
             .findFirst()
             .orElseThrow();
-    Random random = new Random(11);
-    float[] x = new float[rows * graph.inputs().getFirst().features()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = (float) random.nextGaussian();
-    }
-    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
-    double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
+    float[] x = inputs(graph, rows);
     try (SimulatedExecutable executable =
         new SimulatedExecutable(found.compile().get().orElseThrow())) {
-      float[] y = new float[expected.length];
+      float[] y = new float[rows * graph.outputs().getFirst().features()];
       executable.run(rows, List.of(x), List.of(y));
       assertThat(executable.findings()).as(found.name()).isEmpty();
-      Deviations deviations =
-          Verification.deviations(
-              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
-              expected,
-              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
-              precision.operand(),
-              false);
-      assertThat(deviations.honest()).as("%s: %s", found.name(), deviations).isTrue();
+      assertRight(graph, precision, rows, x, y);
     }
   }
 
