@@ -72,6 +72,12 @@ final class LaunchText {
 
   private final Exported exported;
   private final Signature signature;
+  private static final String OVERLAPS =
+      """
+      // It begins while the launch in front of it ends: no kernel that may still run has to be what
+      // writes the constants.
+      """;
+
   private final StringBuilder out = new StringBuilder();
 
   /** Names of tensor maps, which several launches have in one function. */
@@ -128,6 +134,9 @@ final class LaunchText {
     }
     parameters.add("cudaStream_t stream = nullptr");
     out.append("// Launches what is above; pointers are to memory of the GPU.\n");
+    if (exported.program().kernels().stream().anyMatch(LaunchOrder::overlaps)) {
+      out.append(OVERLAPS);
+    }
     head("inline cudaError_t " + signature.function() + "(", parameters);
     ScalarParam rows = exported.rows();
     if (rows != null) {

@@ -127,6 +127,9 @@ final class ModuleText {
               with torch.no_grad():
                   for each in _PACKED[target]:
                       each.into(constants, weights)
+              if device.type == "cuda":
+                  # A kernel may read constants before what stands in front of it has ended.
+                  torch.cuda.current_stream(device).synchronize()
               self._constants = constants
 
           def _apply(self, fn, recurse=True):

@@ -1,8 +1,11 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
@@ -13,7 +16,9 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -228,12 +233,31 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     return strategy() + " " + text(tiling);
   }
 
+  /**
+   * A kernel that copies its weights while the launch before it ends (a programmatic dependent
+   * launch), where the target has such launches: 64 × 4 at 256 rows takes 1.58 µs for 2.20 so.
+   */
+  private Kernel overlapping(FusionInput in, Kernel kernel) {
+    if (!in.target().hasHopper()) {
+      return kernel;
+    }
+    Set<Buffer> constants = LinkedNetwork.constants(network(in));
+    List<Param> given = stages(in).func().params();
+    Set<String> names = new HashSet<>();
+    for (int i = 0; i < given.size(); i++) {
+      if (given.get(i) instanceof Buffer buffer && constants.contains(buffer)) {
+        names.add(kernel.params().get(i).name());
+      }
+    }
+    return LateWait.of(kernel, names).orElse(kernel);
+  }
+
   private Attempt make(FusionInput in, T tiling) {
     try {
       Scheduled scheduled = schedule(in, tiling);
       PackConstants.Packed packed =
           PackConstants.apply(scheduled.tiles(), LinkedNetwork.constants(network(in)));
-      Kernel kernel = Lowering.lower(packed.func(), in.target());
+      Kernel kernel = overlapping(in, Lowering.lower(packed.func(), in.target()));
       String why = why(in, tiling);
       CompiledKernel compiled =
           LinkedNetwork.kernel(stages(in), scheduled, kernel, strategy(), why);
