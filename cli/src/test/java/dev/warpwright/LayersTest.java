@@ -448,6 +448,21 @@ final class LayersTest {
         .doesNotContain("slf4j");
   }
 
+  /** The documented build makes no jars of tests, so no module may ask for one there. */
+  @Test
+  void aBuildWithoutTestsNeedsNoJarOfTests() throws IOException {
+    var asks = new TreeSet<String>();
+    for (String module : ARROWS.keySet()) {
+      String pom = Files.readString(Path.of("..", module, "pom.xml"));
+      int tests = pom.indexOf("<name>!maven.test.skip</name>");
+      int first = pom.indexOf("<type>test-jar</type>");
+      if (first >= 0 && (tests < 0 || first < tests)) {
+        asks.add(module);
+      }
+    }
+    assertThat(asks).isEmpty();
+  }
+
   private static Set<String> requires(List<ClassModel> classes) {
     return classes.stream()
         .flatMap(c -> c.findAttribute(Attributes.module()).stream())
