@@ -11,6 +11,7 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.tiles;
 
   exports dev.warpwright.lower.copy to
-      dev.warpwright.families;
+      dev.warpwright.families,
+      dev.warpwright.networks;
   exports dev.warpwright.lower.flow;
 }

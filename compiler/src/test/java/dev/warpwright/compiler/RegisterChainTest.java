@@ -56,6 +56,9 @@ class RegisterChainTest {
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
+        "mlp:64,64,91:relu                | f16  | true  | 71", // odd rows by elements, at the end
+        "mlp:64,64,36:relu                | bf16 | true  | 9", // rows of 8 bytes, few of them
+        "mlp:64,32,1:relu                 | f16  | true  | 130", // a vector of eight rows
         "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
         "mlp:176,176,176,176,176,176:sin  | bf16 | true  | 130", // panels of 32 bytes flow
         "mlp:160,160,160,160,160,160:relu | f16  | false | 65", // panels of 64 bytes flow
@@ -121,7 +124,7 @@ class RegisterChainTest {
         "mlp:8,224,167,256,164,184,224,157,16:relu  | f16 | false | 130 | slices=5",
         "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | slices=5 columns=128",
         // The largest weights flow, no others.
-        "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | streamed=1",
+        "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | streamed=",
         "mlp:8,224,167,256,164,184,224,157,74,16:relu | f16 | false | 70 | slices=5 streamed=",
       })
   void otherWaysDoToo(String architecture, String type, boolean bias, int rows, String way) {

@@ -16,6 +16,7 @@ import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.copy.GlobalPairs;
+import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.FragmentWindow;
@@ -78,6 +79,7 @@ final class PackedFragments {
             Set<Buffer> fragments = FragmentInference.fragments(copy);
             if (fragments.size() == 1
                 && isOperand(fragments.iterator().next())
+                && !StoredRows.are(copy)
                 && !fits(copy, fragments.iterator().next())) {
               single.addAll(fragments);
             }

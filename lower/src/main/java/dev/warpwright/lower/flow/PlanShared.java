@@ -6,7 +6,9 @@ import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.block.TilesOfWarps;
+import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.ResultTile;
@@ -88,6 +90,7 @@ final class PlanShared {
                       "what role " + role.name() + " allocates",
                       role.instances() * TilesOfWarps.bytes(role.body()));
                 }
+                addRows(role);
                 visit(role.body(), role.instances(), LoweredPipe.groups(role));
               });
       case Stmt.Flow.PipeScope(var pipe, Stmt body) -> {
@@ -111,6 +114,20 @@ final class PlanShared {
       }
       default -> Stmts.children(s).forEach(child -> visit(child, instances, groups));
     }
+  }
+
+  /** Each warp of a role has a place for rows of results. */
+  private void addRows(Role role) {
+    Set<Buffer> stored = new HashSet<>();
+    Walk.statements(
+        role.body(),
+        s -> {
+          if (s instanceof Stmt.TileCopy copy && StoredRows.are(copy)) {
+            stored.add(copy.to().buffer());
+          }
+        });
+    long warps = (long) role.instances() * role.warps();
+    stored.forEach(b -> add("rows of " + b.name(), warps * StoredRows.bytes(b)));
   }
 
   /** Results leave by panels of a warpgroup, two of which take turns. */

@@ -18,6 +18,7 @@ import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
@@ -59,6 +60,7 @@ final class RoleCode {
   private final boolean exact;
   private final ClusterBlocks cluster;
   private final CombinedSums combined;
+  private final StoredRows rows;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
 
   private UnderWay underWay = new UnderWay();
@@ -85,6 +87,13 @@ final class RoleCode {
       return groups == 1 ? Exprs.i32(0) : group;
     }
 
+    /** Results that leave by rows, each by the warp that holds it. */
+    StoredRows rows(ThreadCode code) {
+      int warps = WarpgroupInstruction.THREADS / 32;
+      Expr warp = Exprs.add(Exprs.mul(group, warps), Exprs.div(thread, 32));
+      return new StoredRows(code, warp, instances * groups * warps);
+    }
+
     /** Threads of an instance. */
     int size() {
       return groups * WarpgroupInstruction.THREADS;
@@ -104,6 +113,7 @@ final class RoleCode {
     this.packed = new PackedFragments(code, body, sums);
     this.maps = packed.maps();
     this.combined = new CombinedSums(code, team, cluster);
+    this.rows = team.rows(code);
     this.fills = FoldedFills.of(body, bounds);
     this.products = new Products(code, packed, rings, fills, team);
   }
@@ -140,6 +150,7 @@ final class RoleCode {
     List<Buffer> shared = new ArrayList<>();
     staged.values().forEach(store -> shared.add(store.panels()));
     shared.addAll(combined.shared());
+    shared.addAll(rows.shared());
     return shared;
   }
 
@@ -175,6 +186,8 @@ final class RoleCode {
       case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
       case Stmt.TileMap map ->
           packed.concerns(map) ? packed.map(map, waitFor(s)) : Stmts.seq(waitFor(s), maps.map(map));
+      case Stmt.TileCopy copy when StoredRows.are(copy) ->
+          after(s, rows.store(copy, packed.registers(copy.from().buffer())));
       case Stmt.TileCopy copy ->
           after(s, packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
       case Stmt.While(Expr more, Stmt body) -> new Stmt.While(more, repeated(body));

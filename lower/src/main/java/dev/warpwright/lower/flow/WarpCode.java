@@ -1,6 +1,7 @@
 package dev.warpwright.lower.flow;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
@@ -9,6 +10,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.RowVectors;
@@ -28,14 +30,19 @@ final class WarpCode {
   private final PackedFragments packed;
   private final MapLowering maps;
   private final WarpProducts products;
+  private final StoredRows rows;
 
   /**
    * The code of a role's warps.
    *
-   * @param lane the thread in its warp
+   * @param lane the thread in its instance
+   * @param instance its number
+   * @param instances how many there are
+   * @param threads of an instance
    * @param flat by tile in shared memory, its elements in their order
    */
-  WarpCode(Stmt body, Var lane, int threads, Map<Buffer, Buffer> flat) {
+  WarpCode(
+      Stmt body, Var lane, Var instance, int instances, int threads, Map<Buffer, Buffer> flat) {
     this.code = new ThreadCode(lane, threads, FragmentInference.infer(body, threads));
     Set<Buffer> sums = new HashSet<>();
     Walk.statements(
@@ -48,6 +55,14 @@ final class WarpCode {
     this.packed = new PackedFragments(code, body, sums);
     this.maps = packed.maps();
     this.products = new WarpProducts(code, packed, flat);
+    int warps = threads / 32;
+    Expr warp = Exprs.add(Exprs.mul(instance, warps), code.warp());
+    this.rows = new StoredRows(code, warp, instances * warps);
+  }
+
+  /** What is in shared memory beside weights. */
+  List<Buffer> shared() {
+    return rows.shared();
   }
 
   Stmt lowered(Stmt s) {
@@ -68,6 +83,8 @@ final class WarpCode {
       case Stmt.TileFill fill -> fill(fill);
       case Stmt.TileMap map ->
           packed.concerns(map) ? packed.map(map, Stmt.Seq.EMPTY) : maps.map(map);
+      case Stmt.TileCopy copy when StoredRows.are(copy) ->
+          rows.store(copy, packed.registers(copy.from().buffer()));
       case Stmt.TileCopy copy -> packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy);
       case Stmt.TileReduce reduce -> new RowVectors(code, maps).reduce(reduce);
       case Stmt.Store _, Stmt.Comment _ -> s;

@@ -154,12 +154,20 @@ final class WarpTiles {
     int size = role.warps() * 32;
     Var instance = role.instance() == null ? Var.index("g") : role.instance();
     Var lane = Var.index("lane");
-    Stmt body =
-        areByFma(role.body())
-            ? TilesOfWarps.lowered(role.body(), lane, instance, role.instances(), shared)
-            : new WarpCode(role.body(), lane, size, flat).lowered(role.body());
     return new Stmt.Let(
-        instance, Exprs.div(tid, size), new Stmt.Let(lane, Exprs.mod(tid, size), body));
+        instance,
+        Exprs.div(tid, size),
+        new Stmt.Let(lane, Exprs.mod(tid, size), warps(role, lane, instance, size)));
+  }
+
+  private Stmt warps(Role role, Var lane, Var instance, int size) {
+    if (areByFma(role.body())) {
+      return TilesOfWarps.lowered(role.body(), lane, instance, role.instances(), shared);
+    }
+    WarpCode code = new WarpCode(role.body(), lane, instance, role.instances(), size, flat);
+    Stmt body = code.lowered(role.body());
+    shared.addAll(code.shared());
+    return body;
   }
 
   /** All threads copy weights. */

@@ -74,7 +74,10 @@ enum ChainNumber {
   LOAD,
   NARROW_LOAD,
 
-  /** The same of stores. */
+  /**
+   * The same of stores; of words, of rows that are no multiples of 16 bytes, they fill no sector.
+   */
   STORE,
+  WORD_STORE,
   NARROW_STORE
 }

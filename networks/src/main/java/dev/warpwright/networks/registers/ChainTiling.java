@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param columns of accumulators that are in registers at a time
  * @param parts by accumulators of which a part is there at a time, its columns
  * @param blocks of the grid
+ * @param stagesResults whether results whose rows fill no vectors leave through shared memory
  */
 public record ChainTiling(
     int consumers,
@@ -39,7 +40,8 @@ public record ChainTiling(
     boolean prefetch,
     long columns,
     java.util.Map<Buffer, Long> parts,
-    int blocks) {
+    int blocks,
+    boolean stagesResults) {
   private static final long MOST_COLUMNS = 256;
 
   /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
@@ -88,6 +90,7 @@ public record ChainTiling(
 
   private static final int MOST_REGISTERS = 240;
   private static final int WARPGROUP = 128;
+  private static final int WARP = 32;
 
   /** Columns of accumulators at a time: all that a product can have without spilling, or less. */
   private static final long[] COLUMNS = {192, 128, 64};
@@ -212,9 +215,14 @@ public record ChainTiling(
       java.util.Map<Buffer, Long> parts = ColumnParts.columns(group, columns);
       if (tried.add(parts)) {
         List<StagedWeights> staged =
-            StagedWeights.candidates(group.products(), target, product -> part(product, parts));
+            StagedWeights.candidates(
+                group.products(),
+                target,
+                resultBytes(group, most(group, parts, memory)),
+                product -> part(product, parts));
         for (StagedWeights weights : staged) {
-          for (ChainTiling tiling : ofColumns(group, weights, blocks, memory, columns, parts)) {
+          for (ChainTiling tiling :
+              ofColumns(group, target, weights, blocks, memory, columns, parts)) {
             (tiling.isTight(group) ? tight : all).add(tiling);
           }
         }
@@ -243,35 +251,65 @@ public record ChainTiling(
     return registers(consumers, true) - most - STREAM_REGISTERS < ROOM;
   }
 
+  /** Bytes through which results of so many warpgroups leave. */
+  private static long resultBytes(StageGroup group, int consumers) {
+    return StoredResults.bytesOfWarp(group) * WARPGROUP / WARP * consumers;
+  }
+
+  /** Warpgroups that registers allow, at most. */
+  private static int most(StageGroup group, java.util.Map<Buffer, Long> parts, boolean memory) {
+    int consumers = memory ? Math.max(MOST_CONSUMERS, forMemory(group)) : MOST_CONSUMERS;
+    while (consumers > 1 && registers(consumers, false) < registers(group, parts)) {
+      consumers--;
+    }
+    return consumers;
+  }
+
+  /** Registers of a thread that products and formulas take. */
+  private static long registers(StageGroup group, java.util.Map<Buffer, Long> parts) {
+    long most = 0;
+    List<Long> beside = group.columnsBeside();
+    for (int i = 0; i < beside.size(); i++) {
+      long kept = beside.get(i) / 2;
+      switch (group.stages().get(i)) {
+        case Matmul product -> most = Math.max(most, kept + registers(product, parts));
+        case Map map -> most = Math.max(most, kept + registers(group, map, parts));
+        case Load _, Reduction _, Store _, Update _ -> {}
+      }
+    }
+    return most + (group.reduces() ? REDUCING_REGISTERS : 0);
+  }
+
+  /** Registers of a thread that the next rows take. */
+  private static long ahead(StageGroup group) {
+    long ahead = 0;
+    for (Stage stage : group.stages()) {
+      ahead += stage instanceof Load l ? operand(l.to().extent(1), l.to().dtype()) : 0;
+    }
+    return ahead;
+  }
+
   /** Those with so many columns of accumulators at a time. */
   private static List<ChainTiling> ofColumns(
       StageGroup group,
+      GpuTarget target,
       StagedWeights weights,
       int blocks,
       boolean memory,
       long columns,
       java.util.Map<Buffer, Long> parts) {
     boolean streams = weights.stream();
-    long most = 0;
-    long first = 0;
-    List<Long> beside = group.columnsBeside();
-    for (int i = 0; i < beside.size(); i++) {
-      long kept = beside.get(i) / 2;
-      switch (group.stages().get(i)) {
-        case Matmul product -> most = Math.max(most, kept + registers(product, parts));
-        case Load load -> first += operand(load.to().extent(1), load.to().dtype());
-        case Map map -> most = Math.max(most, kept + registers(group, map, parts));
-        case Reduction _, Store _, Update _ -> {}
-      }
-    }
-    most += group.reduces() ? REDUCING_REGISTERS : 0;
     int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
+    long least = registers(group, parts) + (streams ? STREAM_REGISTERS : 0);
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {
-      long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
+      long each = least + (prefetch ? ahead(group) : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
-          candidates.add(new ChainTiling(consumers, weights, prefetch, columns, parts, blocks));
+          boolean stages =
+              streams || StagedWeights.fit(group.products(), target, resultBytes(group, consumers));
+          candidates.add(
+              new ChainTiling(consumers, weights, prefetch, columns, parts, blocks, stages));
         }
       }
     }

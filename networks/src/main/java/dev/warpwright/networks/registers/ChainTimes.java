@@ -97,7 +97,8 @@ public final class ChainTimes {
    */
   public double micros(
       ChainTiling tiling, StageGroup group, Set<Buffer> constants, int sms, long rows) {
-    TileWork work = TileWork.of(fitted, group, RegisterChain.ROWS, WARPS_OF_GROUP);
+    TileWork work =
+        TileWork.of(fitted, group, RegisterChain.ROWS, WARPS_OF_GROUP, tiling.stagesResults());
     StagedWeights weights = tiling.weights();
     double stay = 0;
     double flow = 0;
@@ -144,7 +145,7 @@ public final class ChainTimes {
 
   /** Microseconds by warps. */
   public double micros(WarpTiling tiling, StageGroup group, int sms, long rows) {
-    TileWork work = TileWork.of(fitted, group, tiling.rows(), 1);
+    TileWork work = TileWork.of(fitted, group, tiling.rows(), 1, tiling.stagesResults());
     double products = 0;
     double loads = 0;
     double stay = 0;

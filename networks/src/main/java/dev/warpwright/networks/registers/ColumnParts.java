@@ -105,7 +105,8 @@ record ColumnParts(List<Stage> stages, long columns) {
     return switch (stage) {
       case Map map ->
           map.pointwise() && map.to().extent(1) == width && map.to().dtype().bytes() == 2;
-      case Store store -> store.from().extent(1) == width;
+      // Rows that leave through shared memory do so whole.
+      case Store store -> store.from().extent(1) == width && !StoredResults.suit(store);
       default -> false;
     };
   }

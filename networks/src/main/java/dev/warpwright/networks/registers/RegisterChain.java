@@ -39,6 +39,11 @@ public final class RegisterChain extends RowChain {
   }
 
   @Override
+  boolean stagesResults() {
+    return tiling.stagesResults();
+  }
+
+  @Override
   void parts() {
     ColumnParts.of(group, tiling.columns()).forEach(this::byParts);
   }

@@ -47,6 +47,11 @@ abstract class RowChain {
 
   abstract Attrs product(Matmul product);
 
+  /** Whether results whose rows fill no vectors leave through shared memory. */
+  boolean stagesResults() {
+    return false;
+  }
+
   /** Where what a stage computes is. */
   Scope scope(Stage stage) {
     return Scope.FRAGMENT;
@@ -148,7 +153,11 @@ abstract class RowChain {
         return switch (stage) {
           case Matmul product -> product(product);
           case Load _ -> prefetch ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
-          case Map _, Reduction _, Store _, Update _ -> Attrs.NONE;
+          case Store store ->
+              stagesResults() && StoredResults.suit(store)
+                  ? Attrs.NONE.with("store", "rows")
+                  : Attrs.NONE;
+          case Map _, Reduction _, Update _ -> Attrs.NONE;
         };
       }
     }

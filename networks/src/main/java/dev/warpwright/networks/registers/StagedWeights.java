@@ -49,7 +49,12 @@ public record StagedWeights(
 
   /** Whether all of them can stay. */
   static boolean fit(List<Matmul> products, GpuTarget target) {
-    return bytes(products) <= target.sharedPerBlock() - SLACK;
+    return fit(products, target, 0);
+  }
+
+  /** Whether all of them can stay beside so many bytes. */
+  static boolean fit(List<Matmul> products, GpuTarget target, long others) {
+    return bytes(products) <= target.sharedPerBlock() - SLACK - others;
   }
 
   /**
@@ -59,18 +64,20 @@ public record StagedWeights(
    * narrow, stages may have as much of K as there is, or a few slices: the more stages, the sooner
    * one is filled again, and the more weights stay; the fewer, the less is waited for.
    *
+   * @param others bytes of shared memory for something else, where not all weights stay
    * @param part of a product, the columns of it that are computed at a time
    */
   static List<StagedWeights> candidates(
-      List<Matmul> products, GpuTarget target, ToLongFunction<Matmul> part) {
+      List<Matmul> products, GpuTarget target, long others, ToLongFunction<Matmul> part) {
     if (fit(products, target)) {
       Set<Buffer> all = products.stream().map(Matmul::weight).collect(Collectors.toSet());
       return List.of(new StagedWeights(all, 0, 1, 1, true, 0));
     }
     List<StagedWeights> candidates = new ArrayList<>();
     for (boolean whole : new boolean[] {true, false}) {
-      StagedWeights evenly = of(products, target, part, whole, false);
-      StagedWeights largest = of(products, target, part, whole, true);
+      long space = target.sharedPerBlock() - SLACK - others;
+      StagedWeights evenly = of(products, space, part, whole, false);
+      StagedWeights largest = of(products, space, part, whole, true);
       boolean fewer = largest.streamed < products.size() - evenly.resident.size();
       for (StagedWeights weights : fewer ? List.of(evenly, largest) : List.of(evenly)) {
         if (candidates.stream().noneMatch(weights::isLike)) {
@@ -88,11 +95,10 @@ public record StagedWeights(
 
   private static StagedWeights of(
       List<Matmul> products,
-      GpuTarget target,
+      long space,
       ToLongFunction<Matmul> part,
       boolean whole,
       boolean largest) {
-    long space = target.sharedPerBlock() - SLACK;
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
       List<Matmul> flow = largest ? largest(products, streamed) : evenly(products, streamed);

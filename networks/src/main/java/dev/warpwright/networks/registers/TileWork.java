@@ -5,6 +5,7 @@ import static dev.warpwright.networks.registers.ChainNumber.NARROW_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_STORE;
 import static dev.warpwright.networks.registers.ChainNumber.STORE;
 import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
+import static dev.warpwright.networks.registers.ChainNumber.WORD_STORE;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
@@ -44,6 +45,10 @@ record TileWork(
   private static final int LOAD_CODE = 5;
 
   private static final int WORD = 4;
+  private static final int VECTOR_BYTES = 16;
+
+  /** Instructions of a vector that leaves shared memory: its place in rows of any length. */
+  private static final int STORED_CODE = 10;
 
   /** Lanes that share a row, and instructions by which they exchange what each has of it. */
   private static final int LANES = 4;
@@ -61,9 +66,14 @@ record TileWork(
    * @param fitted for a device
    * @param rows of a tile
    * @param warps that share them
+   * @param staged whether results whose rows fill no vectors leave through shared memory
    */
   static TileWork of(
-      Calibration.Numbers<ChainNumber> fitted, StageGroup group, long rows, int warps) {
+      Calibration.Numbers<ChainNumber> fitted,
+      StageGroup group,
+      long rows,
+      int warps,
+      boolean staged) {
     double lanes = (double) rows / (WARP * warps);
     TileWork all = new TileWork(0, 0, 0, 0, 0, 0);
     for (Stage stage : group.stages()) {
@@ -76,8 +86,15 @@ record TileWork(
         case Store store ->
             all =
                 all.plus(
-                    moved(
-                        store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(NARROW_STORE)));
+                    staged && StoredResults.suit(store)
+                        ? stored(store.to(), rows, lanes, warps, fitted.at(STORE))
+                        : moved(
+                            store.to(),
+                            rows,
+                            lanes,
+                            warps,
+                            fitted.at(vectors(store.to()) ? STORE : WORD_STORE),
+                            fitted.at(NARROW_STORE)));
         case Map map -> {
           // In f32 for rows to be reduced from; tf32, of which none are, is rounded.
           double rounded = map.to().dtype() == DType.F32 && group.reduces() ? 0 : ROUNDED;
@@ -107,6 +124,25 @@ record TileWork(
         moves * warps * (whole ? word : narrow),
         (double) rows * bytes,
         0);
+  }
+
+  /** Whether rows are multiples of 16 bytes. */
+  private static boolean vectors(Buffer matrix) {
+    return matrix.extent(1) * matrix.dtype().bytes() % VECTOR_BYTES == 0;
+  }
+
+  /**
+   * What leaves through shared memory: a thread's pairs, or elements where rows are no words, there
+   * and words back, by vectors.
+   */
+  private static TileWork stored(Buffer matrix, long rows, double lanes, int warps, double word) {
+    double bytes = (double) matrix.extent(1) * matrix.dtype().bytes();
+    double words = lanes * bytes / WORD;
+    double put = bytes % WORD == 0 ? words : 2 * words;
+    double vectors = lanes * bytes / VECTOR_BYTES;
+    double issued = put + STORED_CODE * vectors;
+    return new TileWork(
+        issued, 0, 2 * put + STORED_CODE * vectors, words * warps * word, rows * bytes, 0);
   }
 
   /**

@@ -33,6 +33,11 @@ public final class WarpChain extends RowChain {
     schedule.annotate("resident", tiling.bytes(group));
   }
 
+  @Override
+  boolean stagesResults() {
+    return tiling.stagesResults();
+  }
+
   /** Nothing: lowering does, where the tiling says so. */
   @Override
   void parts() {}

@@ -29,6 +29,7 @@ import java.util.Set;
  * @param blocks of the grid
  * @param resident weights that stay in shared memory; others are read through L1 and L2
  * @param whole accumulators that are needed at once, whatever their columns
+ * @param stagesResults whether results whose rows fill no vectors leave through shared memory
  */
 public record WarpTiling(
     int warps,
@@ -37,7 +38,8 @@ public record WarpTiling(
     boolean prefetch,
     int blocks,
     Set<Buffer> resident,
-    Set<Buffer> whole) {
+    Set<Buffer> whole,
+    boolean stagesResults) {
   private static final int WARP = 32;
 
   /** Bytes by which what a weight arrives in is larger than the weight. */
@@ -89,7 +91,7 @@ public record WarpTiling(
       return target.name() + " has no mma.sync of 16 by 8 by 16 with operands in registers";
     }
     String refusal = ChainTiling.refusal(group, false);
-    if (refusal.isEmpty() && resident(group, target).isEmpty()) {
+    if (refusal.isEmpty() && resident(group, target.sharedPerBlock()).isEmpty()) {
       return String.format(
           Locale.ROOT,
           "none of its weights fits the %d bytes of shared memory of a block",
@@ -99,8 +101,8 @@ public record WarpTiling(
   }
 
   /** The weights that stay: the first ones that fit. */
-  private static Set<Buffer> resident(StageGroup group, GpuTarget target) {
-    long left = target.sharedPerBlock();
+  private static Set<Buffer> resident(StageGroup group, long space) {
+    long left = space;
     Set<Buffer> resident = new LinkedHashSet<>();
     for (Matmul product : group.products()) {
       long taken = bytes(product) + BARRIERS;
@@ -125,15 +127,20 @@ public record WarpTiling(
 
   private static List<WarpTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, long others) {
-    Set<Buffer> resident = resident(group, target);
     Set<Buffer> whole = ColumnParts.whole(group);
     List<WarpTiling> candidates = new ArrayList<>();
     for (long rows : ROWS) {
       for (boolean prefetch : new boolean[] {true, false}) {
         for (int warps : WARPS) {
+          long results = StoredResults.bytesOfWarp(group) * warps;
+          Set<Buffer> all = resident(group, target.sharedPerBlock());
+          Set<Buffer> some = resident(group, target.sharedPerBlock() - results);
+          // Weights that all stay come first.
+          boolean stages = !some.isEmpty() && (some.equals(all) || !stay(group, all));
+          Set<Buffer> resident = stages ? some : all;
           for (long part : PARTS) {
             WarpTiling tiling =
-                new WarpTiling(warps, rows, part, prefetch, blocks, resident, whole);
+                new WarpTiling(warps, rows, part, prefetch, blocks, resident, whole, stages);
             long registers = tiling.registers(group) + others;
             boolean fits =
                 registers <= GpuTarget.registersOfThread(warps * WARP)
@@ -151,8 +158,11 @@ public record WarpTiling(
 
   /** Where weights come from memory, ptxas spilled a few of wider ones whatever else was there. */
   private static long mostOfOperand(StageGroup group, Set<Buffer> resident, long others) {
-    boolean all = group.products().stream().allMatch(p -> resident.contains(p.weight()));
-    return all || others < OTHER_REGISTERS ? MOST_OF_OPERAND : MOST_BESIDE_MEMORY;
+    return stay(group, resident) || others < OTHER_REGISTERS ? MOST_OF_OPERAND : MOST_BESIDE_MEMORY;
+  }
+
+  private static boolean stay(StageGroup group, Set<Buffer> resident) {
+    return group.products().stream().allMatch(p -> resident.contains(p.weight()));
   }
 
   private boolean isNarrowerThan(WarpTiling other) {

@@ -70,7 +70,12 @@ public enum Attribute {
   SPREAD("spread", Type.INTEGER, "1: a thread's rows lie far apart", Place.TILE),
   STAGES("stages", Type.INTEGER, "stages of a pipelined loop", Place.LOOP),
   STEPS("steps", Type.INTEGER, "steps of a tile", Place.FUNCTION, Place.LOOP),
-  STORE("store", Type.TEXT, "results: \"direct\", or \"rows\" by threads", Place.FUNCTION),
+  STORE(
+      "store",
+      Type.TEXT,
+      "results: \"direct\", or \"rows\" by threads",
+      Place.FUNCTION,
+      Place.TILE),
   STREAM("stream", Type.INTEGER, "1: flows even if it could stay", Place.TILE),
   STREAMED("streamed", Type.TEXT, "parameters that are read once", Place.FUNCTION),
   THREADS("threads", Type.INTEGER, "threads of a block", Place.FUNCTION),
