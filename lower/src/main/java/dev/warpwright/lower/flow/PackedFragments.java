@@ -25,6 +25,7 @@ import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.PermutedMap;
 import dev.warpwright.lower.gpu.Rectified;
 import dev.warpwright.lower.gpu.RowPairs;
+import dev.warpwright.lower.gpu.SharedReciprocal;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.MatrixRows;
@@ -283,10 +284,12 @@ final class PackedFragments {
                               layout,
                               vectors,
                               rows);
-                      return new Stmt.Store(
-                          registers(store.buffer()),
-                          List.of(word(at, store.buffer(), store.indices())),
-                          value(at, store.buffer(), store.value()));
+                      SharedReciprocal shared = new SharedReciprocal();
+                      return shared.around(
+                          new Stmt.Store(
+                              registers(store.buffer()),
+                              List.of(word(at, store.buffer(), store.indices())),
+                              value(at, store.buffer(), store.value(), shared)));
                     }));
     return vectors.around(code, points);
   }
@@ -395,7 +398,7 @@ final class PackedFragments {
     return sum;
   }
 
-  private Expr value(Point at, Buffer to, Expr value) {
+  private Expr value(Point at, Buffer to, Expr value, SharedReciprocal shared) {
     DType dtype = to.dtype();
     if (value instanceof Expr.Load(Buffer buffer, List<Expr> indices)
         && isPacked(buffer)
@@ -418,7 +421,7 @@ final class PackedFragments {
       Expr there = maps.valueAt(at.map(), inside, at.row(), at.column(), at.register());
       Expr ones = new Expr.IntImm(Type.U32, 0xffffffffL);
       Expr mask = Exprs.select(there, ones, Exprs.zero(Type.U32));
-      return Exprs.fold(BinaryOp.BIT_AND, value(at, to, then), mask);
+      return Exprs.fold(BinaryOp.BIT_AND, value(at, to, then, shared), mask);
     }
     if (perRegister(to) == 1) {
       Expr whole = element(at, value, 0);
@@ -434,9 +437,8 @@ final class PackedFragments {
             ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
             : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
     Expr each = positive == null ? inner : positive;
-    Expr first = element(at, each, 0);
-    Expr second = element(at, each, 1);
-    return new Expr.Call(pack, List.of(first, second), Type.U32);
+    SharedReciprocal.Pair pair = shared.of(element(at, each, 0), element(at, each, 1));
+    return new Expr.Call(pack, List.of(pair.first(), pair.second()), Type.U32);
   }
 
   /**

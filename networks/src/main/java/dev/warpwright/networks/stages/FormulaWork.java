@@ -10,7 +10,9 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What an element of a formula, or of a reduction, costs; what it says twice is computed once.
+ * What an element of a formula, or of a reduction, costs; what it says twice is computed once. Of
+ * two neighbours in 16 bits that share a reciprocal ({@code lower.gpu.SharedReciprocal}) each
+ * counts with one of its own: what calls take was fitted to times of kernels without that.
  *
  * @param simple additions, multiplications and the like
  * @param choices comparisons, and what they choose between

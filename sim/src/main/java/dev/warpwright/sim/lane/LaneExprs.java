@@ -10,6 +10,7 @@ import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.expr.AffineIndex;
 import dev.warpwright.sim.expr.DoubleExpr;
@@ -20,6 +21,7 @@ import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
+import java.util.Collections;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +43,8 @@ final class LaneExprs {
           Intrinsics.PACK_BF16X2, "packBf16",
           Intrinsics.PACK_RELU_F16X2, "packReluF16",
           Intrinsics.PACK_RELU_BF16X2, "packReluBf16",
-          Intrinsics.CVT_RNA_TF32, "tf32");
+          Intrinsics.CVT_RNA_TF32, "tf32",
+          Intrinsics.FMA_SAT_F32, "saturatedFma");
 
   private final CodeBuilder code;
   private final LaneScope at;
@@ -284,7 +287,7 @@ final class LaneExprs {
     }
   }
 
-  /** The method that computes an intrinsic of two or one f32, or null. */
+  /** The method that computes an intrinsic of f32, or null. */
   private static @Nullable String scalarFunction(Expr.Call call) {
     return SCALAR_FUNCTIONS.get(call.op());
   }
@@ -296,9 +299,9 @@ final class LaneExprs {
       code.invokestatic(
           CODE,
           function,
-          call.args().size() == 1
-              ? MethodTypeDesc.of(CD_long, CD_float)
-              : MethodTypeDesc.of(CD_long, CD_float, CD_float));
+          MethodTypeDesc.of(
+              call.type().equals(Type.F32) ? CD_float : CD_long,
+              Collections.nCopies(call.args().size(), CD_float)));
       return;
     }
     call.args().forEach(this::value);

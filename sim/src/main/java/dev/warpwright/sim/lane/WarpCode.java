@@ -225,4 +225,10 @@ abstract class WarpCode {
   static long tf32(float value) {
     return Float.floatToRawIntBits(Numerics.tf32(value)) & 0xFFFF_FFFFL;
   }
+
+  /** a · b + c, rounded once, as a number from 0 to 1; NaN is 0. */
+  static float saturatedFma(float a, float b, float c) {
+    float sum = Math.fma(a, b, c);
+    return sum > 0 ? Math.min(sum, 1) : 0;
+  }
 }

@@ -138,6 +138,14 @@ final class CudaWrappers {
       }
       """;
 
+  // No assembly, around which the compiler would branch where a mask follows.
+  static final String FMA_SAT_F32 =
+      """
+      __device__ __forceinline__ float fma_sat_f32(float a, float b, float c) {
+        return __saturatef(fmaf(a, b, c));
+      }
+      """;
+
   static final String CVT_RNA_TF32 =
       """
       __device__ __forceinline__ unsigned cvt_rna_tf32(float x) {

@@ -196,6 +196,18 @@ public final class Intrinsics {
           CudaWrappers.RELU_F32,
           "PTX ISA, max");
 
+  /** {@code (a, b, c)}: a · b + c, rounded once, and no less than 0, no more than 1; 0 for NaN. */
+  public static final TargetIntrinsic FMA_SAT_F32 =
+      add(
+          "fma.sat.f32",
+          Collective.THREAD,
+          List.of(value("a", DType.F32), value("b", DType.F32), value("c", DType.F32)),
+          Type.F32,
+          new Computes(LaneMeanings.saturatedFma()),
+          75,
+          CudaWrappers.FMA_SAT_F32,
+          "PTX ISA, fma");
+
   /** {@code (lo, hi)}: two f32 rounded to f16, the first in the low half. */
   public static final TargetIntrinsic PACK_F16X2 =
       pack("pack.f16x2", Numerics::f16Bits, 75, CudaWrappers.PACK_F16X2);

@@ -120,6 +120,17 @@ final class LaneMeanings {
         (lanes, lane) -> Float.floatToRawIntBits((float) relu(floatValue(lanes, 0, lane))));
   }
 
+  /** A product and a sum in f32, rounded once, as a number from 0 to 1. */
+  static Meaning saturatedFma() {
+    return eachLane(
+        (lanes, lane) ->
+            Float.floatToRawIntBits(
+                saturatedFma(
+                    floatValue(lanes, 0, lane),
+                    floatValue(lanes, 1, lane),
+                    floatValue(lanes, 2, lane))));
+  }
+
   /** Two f32 rounded to 16 bits each, the first in the low half. */
   static Meaning pack(HalfBits round) {
     return eachLane(
@@ -141,6 +152,11 @@ final class LaneMeanings {
 
   static double relu(double x) {
     return x <= 0 ? 0 : x;
+  }
+
+  private static float saturatedFma(float a, float b, float c) {
+    float sum = Math.fma(a, b, c);
+    return sum > 0 ? Math.min(sum, 1) : 0;
   }
 
   /** Bits of the 16-bit float nearest to a value. */

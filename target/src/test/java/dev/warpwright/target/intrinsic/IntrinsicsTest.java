@@ -123,6 +123,20 @@ class IntrinsicsTest {
   }
 
   @Test
+  void saturatedSumsAreFromZeroToOne() {
+    WarpOfArrays threads = new WarpOfArrays(5, 3, 1);
+    float[] values = {0.5f, -1, 3, Float.NaN, Float.POSITIVE_INFINITY};
+    for (int i = 0; i < values.length; i++) {
+      threads.values[0][i] = Float.floatToRawIntBits(values[i]);
+      threads.values[1][i] = Float.floatToRawIntBits(1);
+      threads.values[2][i] = Float.floatToRawIntBits(0.25f);
+    }
+    threads.run(Intrinsics.FMA_SAT_F32);
+    long one = Float.floatToRawIntBits(1);
+    assertThat(threads.results).containsExactly(Float.floatToRawIntBits(0.75f), 0, one, 0, one);
+  }
+
+  @Test
   void shufflesTakeFromOtherLanes() {
     WarpOfArrays warp = new WarpOfArrays(32, 2, 1);
     for (int lane = 0; lane < 32; lane++) {
