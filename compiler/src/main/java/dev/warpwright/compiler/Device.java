@@ -86,7 +86,7 @@ public sealed interface Device extends AutoCloseable
 
   /**
    * {@return 0 if a kernel compiles for the device to what it is meant to be, or nothing can be
-   * asked; else the bytes of registers that it spills, and a mebibyte more where its matrix
+   * asked; else the bytes of registers that it spills, and two kibibytes more where its matrix
    * instructions wait for each other}
    *
    * @param kernel of the program

@@ -57,7 +57,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
   /**
    * What compiles, and what it is expected to take with what it spills.
    *
-   * @param micros a mebibyte is spilled where matrix instructions wait for each other
+   * @param micros with what it spills, and what waits of matrix instructions for each other take
    */
   record Compiled(Attempt attempt, double micros) {}
 
