@@ -70,14 +70,21 @@ enum ChainNumber {
    */
   VECTOR,
 
-  /** Of a warp's load: eight rows, a line each; of single 16-bit elements many more. */
+  /**
+   * Of a warp's load: eight rows, a line each; of words, of rows that are no multiples of 16 bytes,
+   * and of single 16-bit elements more.
+   */
   LOAD,
+  WORD_LOAD,
   NARROW_LOAD,
 
-  /**
-   * The same of stores; of words, of rows that are no multiples of 16 bytes, they fill no sector.
-   */
+  /** The same of stores: words and elements fill no sector. */
   STORE,
   WORD_STORE,
-  NARROW_STORE
+  NARROW_STORE,
+
+  /**
+   * Of a pair, or an element of a row of odd length, that a warp puts where rows are stored from.
+   */
+  PUT
 }

@@ -3,8 +3,10 @@ package dev.warpwright.networks.registers;
 import static dev.warpwright.networks.registers.ChainNumber.LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_STORE;
+import static dev.warpwright.networks.registers.ChainNumber.PUT;
 import static dev.warpwright.networks.registers.ChainNumber.STORE;
 import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
+import static dev.warpwright.networks.registers.ChainNumber.WORD_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.WORD_STORE;
 
 import dev.warpwright.ir.Buffer;
@@ -82,12 +84,17 @@ record TileWork(
             all =
                 all.plus(
                     moved(
-                        load.from(), rows, lanes, warps, fitted.at(LOAD), fitted.at(NARROW_LOAD)));
+                        load.from(),
+                        rows,
+                        lanes,
+                        warps,
+                        fitted.at(vectors(load.from()) ? LOAD : WORD_LOAD),
+                        fitted.at(NARROW_LOAD)));
         case Store store ->
             all =
                 all.plus(
                     staged && StoredResults.suit(store)
-                        ? stored(store.to(), rows, lanes, warps, fitted.at(STORE))
+                        ? stored(store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(PUT))
                         : moved(
                             store.to(),
                             rows,
@@ -135,14 +142,20 @@ record TileWork(
    * What leaves through shared memory: a thread's pairs, or elements where rows are no words, there
    * and words back, by vectors.
    */
-  private static TileWork stored(Buffer matrix, long rows, double lanes, int warps, double word) {
+  private static TileWork stored(
+      Buffer matrix, long rows, double lanes, int warps, double word, double pair) {
     double bytes = (double) matrix.extent(1) * matrix.dtype().bytes();
     double words = lanes * bytes / WORD;
     double put = bytes % WORD == 0 ? words : 2 * words;
     double vectors = lanes * bytes / VECTOR_BYTES;
     double issued = put + STORED_CODE * vectors;
     return new TileWork(
-        issued, 0, 2 * put + STORED_CODE * vectors, words * warps * word, rows * bytes, 0);
+        issued,
+        0,
+        2 * put + STORED_CODE * vectors,
+        warps * (words * word + put * pair),
+        rows * bytes,
+        0);
   }
 
   /**
