@@ -6,6 +6,7 @@ module dev.warpwright.base {
 
   exports dev.warpwright.base;
   exports dev.warpwright.base.files to
+      dev.warpwright.arrays,
       dev.warpwright.cli,
       dev.warpwright.compiler,
       dev.warpwright.cuda,

@@ -21,6 +21,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.measure;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.networks;
+  requires transitive dev.warpwright.arrays;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;

@@ -12,10 +12,6 @@ module dev.warpwright.model {
   exports dev.warpwright.model.arch;
   exports dev.warpwright.model to
       dev.warpwright.compiler;
-  exports dev.warpwright.model.image to
-      dev.warpwright.cli;
-  exports dev.warpwright.model.npy to
-      dev.warpwright.cli;
   exports dev.warpwright.model.weights to
       dev.warpwright.synthetic;
 }

@@ -95,6 +95,7 @@ final class LayersTest {
                   "host",
                   "perf",
                   "graph")),
+          entry("arrays", Set.of("base", "ir", "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
           entry("synthetic", Set.of("base", "ir", "workload", "graph", "model")),
           entry(
@@ -278,6 +279,7 @@ final class LayersTest {
                   "measure",
                   "graph",
                   "networks",
+                  "arrays",
                   "model",
                   "fusion",
                   "compiler",

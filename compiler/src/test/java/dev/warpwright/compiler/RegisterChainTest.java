@@ -48,7 +48,6 @@ class RegisterChainTest {
         "mlp:48,80,16:tanh                | bf16 | true  | 70", // groups of 16 columns
         "mlp:3,64,64,5:sin                | f16  | true  | 100", // formulas of inputs, odd outputs
         "mlp:5,240,240,9:tanh             | f16  | true  | 70", // formulas by parts of the columns
-        "mlp:7,112,48,2:silu              | bf16 | false | 65", // a last part of fewer columns
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:30,41,127,18:relu            | f16  | true  | 70", // masked pairs, loaded and rounded
         "mlp:22,45,61,9:tanh              | bf16 | true  | 65", // the same, with calls
@@ -56,7 +55,6 @@ class RegisterChainTest {
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
-        "mlp:64,64,91:relu                | f16  | true  | 71", // odd rows by elements, at the end
         "mlp:64,64,36:relu                | bf16 | true  | 9", // rows of 8 bytes, few of them
         "mlp:64,32,1:relu                 | f16  | true  | 130", // a vector of eight rows
         "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
@@ -126,6 +124,9 @@ class RegisterChainTest {
         // The largest weights flow, no others.
         "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | streamed=",
         "mlp:8,224,167,256,164,184,224,157,74,16:relu | f16 | false | 70 | slices=5 streamed=",
+        // A last part of fewer columns; odd rows by elements, at the end.
+        "mlp:7,112,48,2:silu                         | bf16 | false | 65 | prefetch=1",
+        "mlp:64,64,91:relu                           | f16  | true  | 71 | prefetch=1",
       })
   void otherWaysDoToo(String architecture, String type, boolean bias, int rows, String way) {
     Graph graph = graph(architecture.strip(), bias);

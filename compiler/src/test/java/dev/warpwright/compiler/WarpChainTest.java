@@ -34,6 +34,7 @@ class WarpChainTest {
         "mlp:48,80,16:tanh        | bf16 | true  | 70  | sm_86", // groups of 16 columns
         "mlp:3,64,64,5:sin        | f16  | true  | 100 | sm_89", // formulas of inputs, odd outputs
         "mlp:13,32,32,7:gelu      | f16  | false | 65  | sm_80", // rows of odd widths both ways
+        "mlp:64,64,91:relu        | bf16 | true  | 39  | sm_86", // eight rows are a run of bytes
         "mlp:128,128,128:relu     | bf16 | true  | 33  | sm_80", // columns in parts
         "mlp:256,128,256,64:silu  | f16  | false | 17  | sm_80", // 16 rows a warp
         "mlp:160,160,160,32:relu  | bf16 | true  | 40  | sm_86", // a weight that is not in shared

@@ -277,6 +277,7 @@ public final class StoredRows {
     Expr rows = matrix.shape().getFirst();
     Stmt whole =
         pieces(
+            ForKind.UNROLLED,
             columns,
             piece -> {
               Expr element = Exprs.mul(piece, VECTOR);
@@ -295,29 +296,24 @@ public final class StoredRows {
                           new Expr.AddressOf(matrix, place(row, element, columns)),
                           new Expr.AddressOf(words, List.of(Exprs.i32(0))))));
             });
-    // Fewer rows than eight: counted from the matrix's beginning, elements may be too many.
-    Expr left = Exprs.mul(Exprs.min(Exprs.sub(rows, row), Exprs.i32(ROWS)), columns);
     Stmt some =
-        Stmts.loop(
+        pieces(
             ForKind.SERIAL,
-            "e",
-            Math.ceilDiv(ROWS * columns, LANES),
-            e -> {
-              Expr element = Exprs.add(Exprs.mul(e, LANES), code.lane());
+            ROWS * columns,
+            element -> {
+              List<Expr> place = place(row, element, columns);
               return new Stmt.If(
-                  Exprs.lt(element, left),
-                  new Stmt.Store(
-                      matrix,
-                      place(row, element, columns),
-                      new Expr.Load(run, List.of(at(matrix, element)))),
+                  Exprs.lt(place.getFirst(), rows),
+                  new Stmt.Store(matrix, place, new Expr.Load(run, List.of(at(matrix, element)))),
                   null);
             });
     return new Stmt.If(Exprs.lt(Exprs.add(row, ROWS - 1), rows), whole, some);
   }
 
-  private Stmt pieces(long count, Function<Expr, Stmt> body) {
+  /** Gives so many pieces to the lanes in turn. */
+  private Stmt pieces(ForKind kind, long count, Function<Expr, Stmt> body) {
     return Stmts.loop(
-        ForKind.UNROLLED,
+        kind,
         "v",
         Math.ceilDiv(count, LANES),
         v -> {

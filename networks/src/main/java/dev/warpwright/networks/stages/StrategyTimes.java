@@ -30,7 +30,7 @@ public record StrategyTimes(
   private static final double LAUNCH_US = 3;
 
   /** The same of one of several short GEMMs: six of 1024 × 256 × 256 take 13.6 µs. */
-  private static final double LAYER_US = 1.6;
+  private static final double LAYER_US = 2;
 
   /** What GEMMs with long sums reach of the device's rate, and for how long a sum half of it. */
   private static final double GEMM_REACHED = 0.78;
