@@ -38,9 +38,9 @@ __device__ __forceinline__ float4 lds(const float* p) { return *reinterpret_cast
  * Activations [k][row] with a leading dimension of rows + 4: k*(rows+4) moves 4 rows of k by 16 banks, so 16-byte stores of
  * two neighbouring column groups and 4-byte stores of 16 rows by 2 chunks of k are without conflicts, and loads are broadcasts.
  */
-template <int RT_, int WARPS_, int UK_, int AHEAD_, Order ORDER_, Fetch FETCH_, Where WHERE_, int WRITTEN_, int SERP_, int SAME_, int LANES_, int MODE_ = 0>
+template <int RT_, int WARPS_, int UK_, int AHEAD_, Order ORDER_, Fetch FETCH_, Where WHERE_, int WRITTEN_, int SERP_, int SAME_, int LANES_, int MODE_ = 0, int PEEL_ = 0>
 struct Cfg {
-  static constexpr int RT = RT_, WARPS = WARPS_, UK = UK_, AHEAD = AHEAD_, WRITTEN = WRITTEN_, SERP = SERP_, SAME = SAME_, LANES = LANES_, MODE = MODE_;
+  static constexpr int RT = RT_, WARPS = WARPS_, UK = UK_, AHEAD = AHEAD_, WRITTEN = WRITTEN_, SERP = SERP_, SAME = SAME_, LANES = LANES_, MODE = MODE_, PEEL = PEEL_;
   static constexpr Order ORDER = ORDER_;
   static constexpr Fetch FETCH = FETCH_;
   static constexpr Where WHERE = WHERE_;
@@ -84,11 +84,34 @@ __device__ __forceinline__ void multiply(float (&acc)[C::RT][8], const Frag<C>& 
   }
 }
 
+// The first step of K: sums need not be zero before.
+template <class C>
+__device__ __forceinline__ void begin(float (&acc)[C::RT][8], const Frag<C>& f) {
+#pragma unroll
+  for (int i = 0; i < C::RT; ++i) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      int n = C::SERP && (i & 1) ? 7 - j : j;
+      acc[i][n] = __fmul_rn(f.a[i], f.b[n]);
+    }
+  }
+}
+
 template <class C>
 __device__ __forceinline__ void product(float (&acc)[C::RT][8], const float* act, const float* w) {
   if constexpr (C::AHEAD == 0) {
+    if constexpr (C::PEEL) {
+#pragma unroll
+      for (int u = 0; u < C::UK; ++u) {
+        Frag<C> f;
+        read<C>(f, act, w, u);
+        if (u == 0) begin<C>(acc, f); else multiply<C>(acc, f);
+      }
+      act += C::UK * C::LD;
+      w += C::UK * W;
+    }
 #pragma unroll 1
-    for (int k0 = 0; k0 < W; k0 += C::UK) {
+    for (int k0 = C::PEEL ? C::UK : 0; k0 < W; k0 += C::UK) {
 #pragma unroll
       for (int u = 0; u < C::UK; ++u) {
         Frag<C> f;
@@ -109,8 +132,19 @@ __device__ __forceinline__ void product(float (&acc)[C::RT][8], const float* act
     }
     read<C>(f[0], act, w, 0);
     const float* first = act;
+    if constexpr (C::PEEL) {
+      const float* next = act + C::UK * C::LD;
+#pragma unroll
+      for (int u = 0; u < C::UK; ++u) {
+        if (u + 1 < C::UK) read<C>(f[(u + 1) & 1], act, w, u + 1);
+        else read<C>(f[(u + 1) & 1], next, w + C::UK * W, 0);
+        if (u == 0) begin<C>(acc, f[u & 1]); else multiply<C>(acc, f[u & 1]);
+      }
+      act = next;
+      w += C::UK * W;
+    }
 #pragma unroll 1
-    for (int k0 = 0; k0 < W; k0 += C::UK) {
+    for (int k0 = C::PEEL ? C::UK : 0; k0 < W; k0 += C::UK) {
       const float* next = k0 + C::UK < W ? act + C::UK * C::LD : first;
 #pragma unroll
       for (int u = 0; u < C::UK; ++u) {
@@ -219,7 +253,7 @@ net(const float* __restrict__ x, const float* __restrict__ weights, float* __res
     if constexpr (C::WRITTEN) {
 #pragma unroll
       for (int l = 0; l < LAYERS; ++l) {
-        zero<C>(acc);
+        if constexpr (!C::PEEL) zero<C>(acc);
         product<C>(acc, mine, w0 + l * W * W);
         if (l + 1 < LAYERS) {
           __syncwarp();
@@ -231,7 +265,7 @@ net(const float* __restrict__ x, const float* __restrict__ weights, float* __res
       const float* w = w0;
 #pragma unroll 1
       for (int l = 0;; ++l) {
-        zero<C>(acc);
+        if constexpr (!C::PEEL) zero<C>(acc);
         product<C>(acc, mine, w);
         w += W * W;
         __syncwarp();
@@ -365,7 +399,8 @@ int main(int argc, char** argv) {
   }
   std::vector<Variant> all;
 #define V(...) all.push_back(variant<Cfg<__VA_ARGS__>>(#__VA_ARGS__))
-  // rows a thread, warps, unroll, ahead, order, fetch, where, written, serpentine, same rows again and again, lanes interleaved
+  // rows a thread, warps, unroll, ahead, order, fetch, where, written, serpentine, same rows again and again, lanes interleaved, mode,
+  // first step multiplied
   V(8, 16, 16, 1, SPREAD, L2BULK, SHARED, 0, 1, 0, 1, 1);
   V(8, 16, 16, 1, SPREAD, L2BULK, SHARED, 0, 1, 0, 1, 2);
   V(8, 16, 16, 1, SPREAD, L2BULK, SHARED, 0, 1, 0, 1, 3);
@@ -398,6 +433,13 @@ int main(int argc, char** argv) {
   V(8, 16, 4, 1, SPREAD, L2BULK, SHARED, 1, 1, 0, 1, 0);
   V(8, 16, 8, 1, SPREAD, L2BULK, SHARED, 1, 1, 0, 1, 0);
   V(8, 16, 16, 1, SPREAD, L2BULK, SHARED, 1, 1, 0, 1, 0);
+  V(8, 12, 16, 1, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 1);
+  V(8, 12, 8, 1, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 0);
+  V(8, 12, 8, 1, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 1);
+  V(8, 16, 8, 0, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 1);
+  V(12, 12, 16, 1, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 0);
+  V(12, 12, 8, 0, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 1);
+  V(8, 14, 16, 0, SPREAD, L2BULK, SHARED, 0, 0, 0, 1, 0, 0);
   unsigned long long* d_count;
   CHECK(cudaMalloc(&d_count, 8));
   bool wrong = false;
@@ -438,7 +480,7 @@ int main(int argc, char** argv) {
       v.mhz.push_back(clock[0] * 1e3 / clock[1]);
     }
   }
-  printf("rows,warps,unroll,ahead,order,fetch,where,written,serpentine,same,lanes,mode (1: fma alone, 2: reads rows, 3: reads weights) | us median | least | MHz | regs | local bytes | shared\n");
+  printf("rows,warps,unroll,ahead,order,fetch,where,written,serpentine,same,lanes,mode (1: fma alone, 2: reads rows, 3: reads weights), first step multiplied | us median | least | MHz | regs | local bytes | shared\n");
   for (auto& v : all) {
     cudaFuncAttributes a;
     CHECK(cudaFuncGetAttributes(&a, v.kernel));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What limits a network in f32 by fma? 64-64-64-64-64 by hand in 30 variants: elements a thread, warps, steps of K written out, fma alone or
+# What limits a network in f32 by fma? 64-64-64-64-64 by hand in 39 variants: elements a thread, warps, steps of K written out, fma alone or
 # with reads of rows or weights alone, layers in a loop or one after another.
 #   fma-networks.sh OUT [ROUNDS]   needs an H100 or H200 and nvcc; 20 s
 # Each variant's result is compared element by element with a plain kernel's, and that with double precision; also for 1000003 rows.
