@@ -99,10 +99,11 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
   String why(FusionInput in, ChainTiling tiling) {
     return String.format(
         Locale.ROOT,
-        "each of %d warpgroups holds activations of %d rows in registers, so only weights"
+        "each of %d warpgroups holds activations of %d rows in registers, so only weights%s"
             + " pass through shared memory",
         tiling.consumers(),
-        RegisterChain.ROWS);
+        RegisterChain.ROWS,
+        tiling.stagesResults() ? " and results" : "");
   }
 
   /** Whether rows take longer to move than to compute, on the largest device of the target. */

@@ -6,6 +6,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
@@ -31,9 +32,10 @@ import org.jspecify.annotations.Nullable;
  *         packed, are the next one's first operand; y ← registers }; weights in shared memory
  * </pre>
  *
- * <p>Only weights pass through shared memory. What sizes are expected to take is told by what they
- * make of a network ({@link dev.warpwright.networks.registers.ChainTimes}). In f32 activations pass
- * through shared memory, but through that of their warp alone ({@link ChainByFma}).
+ * <p>Only weights pass through shared memory, and results whose rows fill no vectors. What sizes
+ * are expected to take is told by what they make of a network ({@link
+ * dev.warpwright.networks.registers.ChainTimes}). In f32 activations pass through shared memory,
+ * but through that of their warp alone ({@link ChainByFma}).
  *
  * @param <T> sizes of its schedule
  */
@@ -258,7 +260,9 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       PackConstants.Packed packed =
           PackConstants.apply(scheduled.tiles(), LinkedNetwork.constants(network(in)));
       Kernel kernel = overlapping(in, Lowering.lower(packed.func(), in.target()));
-      String why = why(in, tiling);
+      String why =
+          why(in, tiling)
+              + (LaunchOrder.overlaps(kernel) ? "; it begins while the launch before it ends" : "");
       CompiledKernel compiled =
           LinkedNetwork.kernel(stages(in), scheduled, kernel, strategy(), why);
       return new Attempt(

@@ -1,10 +1,13 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
@@ -53,7 +56,12 @@ public final class LoweringSteps {
                   tiles,
                   keep -> {
                     PrimFunc packed = PackConstants.apply(tiles, constants).func();
-                    Lowering.lower(keep.tell("PackConstants", packed), gpu, keep);
+                    Kernel lowered = Lowering.lower(keep.tell("PackConstants", packed), gpu, keep);
+                    Kernel whole = kernel.kernel();
+                    if (LaunchOrder.overlaps(whole)) {
+                      LateWait.of(lowered, LaunchOrder.constants(whole.attrs()))
+                          .ifPresent(late -> keep.tell("LateWait", late));
+                    }
                   })
               : of(tiles, gpu);
     };

@@ -306,8 +306,9 @@ public record ChainTiling(
       long each = least + (prefetch ? ahead(group) : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
+          long bytes = resultBytes(group, consumers);
           boolean stages =
-              streams || StagedWeights.fit(group.products(), target, resultBytes(group, consumers));
+              bytes > 0 && (streams || StagedWeights.fit(group.products(), target, bytes));
           candidates.add(
               new ChainTiling(consumers, weights, prefetch, columns, parts, blocks, stages));
         }

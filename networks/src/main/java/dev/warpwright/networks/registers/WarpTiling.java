@@ -136,7 +136,8 @@ public record WarpTiling(
           Set<Buffer> all = resident(group, target.sharedPerBlock());
           Set<Buffer> some = resident(group, target.sharedPerBlock() - results);
           // Weights that all stay come first.
-          boolean stages = !some.isEmpty() && (some.equals(all) || !stay(group, all));
+          boolean stages =
+              results > 0 && !some.isEmpty() && (some.equals(all) || !stay(group, all));
           Set<Buffer> resident = stages ? some : all;
           for (long part : PARTS) {
             WarpTiling tiling =
