@@ -69,6 +69,7 @@ final class ModuleExportTest {
         .contains("net_with(\n            x.reshape(-1, 64).to(torch.float16).contiguous()");
     assertThat(text(files, "torch_op.py"))
         .contains("def net_with(x: torch.Tensor, constants: torch.Tensor) -> torch.Tensor:")
+        .contains("    x = _aligned(x)\n")
         .contains("_check(constants, \"constants\", torch.uint8, (35840,))");
     assertThat(text(files, "__init__.py")).contains("\"Model\", \"net\", \"net_with\"");
     assertThat(text(files, "README.md")).contains("`0.weight`, `0.bias`, `2.weight`");

@@ -133,7 +133,8 @@ final class LaunchText {
       parameters.add(argument.type() + " " + argument.name());
     }
     parameters.add("cudaStream_t stream = nullptr");
-    out.append("// Launches what is above; pointers are to memory of the GPU.\n");
+    out.append(
+        "// Launches what is above; pointers are to memory of the GPU, at multiples of 16 bytes.\n");
     if (exported.program().kernels().stream().anyMatch(LaunchOrder::overlaps)) {
       out.append(OVERLAPS);
     }

@@ -64,6 +64,11 @@ final class TorchText {
                 return ctypes.c_void_p(tensor.data_ptr())
 
 
+            def _aligned(tensor):
+                \"""The tensor, or a copy if it begins at no multiple of 16 bytes, as a slice may.\"""
+                return tensor if tensor.data_ptr() %% 16 == 0 else tensor.clone()
+
+
             def _keep(name, device, make):
                 if (name, device) not in _kept:
                     _kept[name, device] = make()
@@ -241,6 +246,7 @@ final class TorchText {
               .append('\n');
         }
       } else if (inputs.contains(buffer)) {
+        out.append(String.format(Locale.ROOT, "    %s = _aligned(%s)\n", name, name));
         passed.add(
             String.format(
                 Locale.ROOT,
