@@ -400,7 +400,9 @@ final class FusionRulesTest {
       RuleAssert wide = on(rule, mlp("512-512-512", F16), SM_90A, F16, 4096);
       Verdict.Fires fires = wide.fires();
       assertThat(fires.weighed()).isGreaterThan(fires.micros());
-      wide.makes("epilogue", "epilogue");
+      // What lies between short launches counts.
+      wide.makes("epilogue, overlapping launch", "epilogue, overlapping launch");
+      on(rule, mlp("512-512-512", F16), SM_90A, F16, 1 << 18).makes("epilogue", "epilogue");
     }
 
     @Test
