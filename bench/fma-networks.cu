@@ -72,27 +72,15 @@ __device__ __forceinline__ void read(Frag<C>& f, const float* act, const float* 
   }
 }
 
-template <class C>
+// FIRST: the first step of K; sums need not be zero before.
+template <class C, bool FIRST = false>
 __device__ __forceinline__ void multiply(float (&acc)[C::RT][8], const Frag<C>& f) {
 #pragma unroll
   for (int i = 0; i < C::RT; ++i) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       int n = C::SERP && (i & 1) ? 7 - j : j;
-      acc[i][n] = fmaf(f.a[i], f.b[n], acc[i][n]);
-    }
-  }
-}
-
-// The first step of K: sums need not be zero before.
-template <class C>
-__device__ __forceinline__ void begin(float (&acc)[C::RT][8], const Frag<C>& f) {
-#pragma unroll
-  for (int i = 0; i < C::RT; ++i) {
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      int n = C::SERP && (i & 1) ? 7 - j : j;
-      acc[i][n] = __fmul_rn(f.a[i], f.b[n]);
+      acc[i][n] = FIRST ? __fmul_rn(f.a[i], f.b[n]) : fmaf(f.a[i], f.b[n], acc[i][n]);
     }
   }
 }
@@ -105,7 +93,7 @@ __device__ __forceinline__ void product(float (&acc)[C::RT][8], const float* act
       for (int u = 0; u < C::UK; ++u) {
         Frag<C> f;
         read<C>(f, act, w, u);
-        if (u == 0) begin<C>(acc, f); else multiply<C>(acc, f);
+        if (u == 0) multiply<C, true>(acc, f); else multiply<C>(acc, f);
       }
       act += C::UK * C::LD;
       w += C::UK * W;
@@ -138,7 +126,7 @@ __device__ __forceinline__ void product(float (&acc)[C::RT][8], const float* act
       for (int u = 0; u < C::UK; ++u) {
         if (u + 1 < C::UK) read<C>(f[(u + 1) & 1], act, w, u + 1);
         else read<C>(f[(u + 1) & 1], next, w + C::UK * W, 0);
-        if (u == 0) begin<C>(acc, f[u & 1]); else multiply<C>(acc, f[u & 1]);
+        if (u == 0) multiply<C, true>(acc, f[u & 1]); else multiply<C>(acc, f[u & 1]);
       }
       act = next;
       w += C::UK * W;

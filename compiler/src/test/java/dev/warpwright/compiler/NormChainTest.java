@@ -11,11 +11,8 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
-import dev.warpwright.ir.accuracy.Deviations;
-import dev.warpwright.model.function.NetworkDeviation;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.GraphEvaluator;
-import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.io.IOException;
@@ -23,7 +20,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -96,25 +92,14 @@ class NormChainTest {
 
   private static void computesWhatTheGraphSays(
       Graph graph, Precision precision, int rows, GpuTarget target) {
-    Random random = new Random(11);
-    float[] x = new float[rows * graph.inputs().getFirst().features()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = (float) random.nextGaussian();
-    }
-    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
+    float[] x = HonestResults.inputs(graph, rows, 1);
     try (CompiledModel model = new CompiledModel(graph, new SimulatedDevice(target), precision)) {
       CompiledKernel kernel = model.program(rows).kernels().getFirst();
       assertThat(kernel.strategy()).as(kernel.why()).isEqualTo("register chaining");
       float[] y = model.run(x);
       assertThat(model.executable(rows).findings()).isEmpty();
-      Deviations deviations =
-          Verification.deviations(
-              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
-              GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst(),
-              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
-              model.program(rows).network().outputs().getFirst().dtype(),
-              false);
-      assertThat(deviations.honest()).as("%s", deviations).isTrue();
+      DType result = model.program(rows).network().outputs().getFirst().dtype();
+      HonestResults.assertRight(kernel.why(), graph, precision, result, rows, x, y);
     }
   }
 }

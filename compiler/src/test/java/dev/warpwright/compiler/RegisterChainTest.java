@@ -9,16 +9,12 @@ import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
-import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.GraphEvaluator;
-import dev.warpwright.sim.Verification;
 import dev.warpwright.synthetic.RandomMlp;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
@@ -26,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.ToIntFunction;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -74,7 +69,7 @@ class RegisterChainTest {
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);
     Precision precision = Precision.parse(type);
-    float[] x = inputs(graph, rows);
+    float[] x = HonestResults.inputs(graph, rows, 1);
     try (CompiledModel model =
         new CompiledModel(graph, new SimulatedDevice(GpuTarget.SM_90A), precision)) {
       CompiledKernel kernel = model.program(rows).kernels().getFirst();
@@ -84,30 +79,8 @@ class RegisterChainTest {
       assertThat(model.executable(rows).findings()).isEmpty();
       DType result = model.program(rows).network().outputs().getFirst().dtype();
       assertThat(result).isEqualTo(precision.operand());
-      assertRight(graph, precision, rows, x, y);
+      HonestResults.assertRight(architecture, graph, precision, precision.operand(), rows, x, y);
     }
-  }
-
-  private static float[] inputs(Graph graph, int rows) {
-    Random random = new Random(11);
-    float[] x = new float[rows * graph.inputs().getFirst().features()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = (float) random.nextGaussian();
-    }
-    return x;
-  }
-
-  private static void assertRight(
-      Graph graph, Precision precision, int rows, float[] x, float[] y) {
-    List<double[]> wide = List.of(IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray());
-    Deviations deviations =
-        Verification.deviations(
-            IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
-            GraphEvaluator.evaluate(graph, rows, wide).getFirst(),
-            NetworkDeviation.of(graph, precision, rows, wide).getFirst(),
-            precision.operand(),
-            false);
-    assertThat(deviations.honest()).as("%s", deviations).isTrue();
   }
 
   /** Ways of which others are expected to be faster for so few rows. */
@@ -137,13 +110,13 @@ class RegisterChainTest {
             .filter(each -> each.name().contains(way.strip()))
             .findFirst()
             .orElseThrow();
-    float[] x = inputs(graph, rows);
+    float[] x = HonestResults.inputs(graph, rows, 1);
     try (SimulatedExecutable executable =
         new SimulatedExecutable(found.compile().get().orElseThrow())) {
       float[] y = new float[rows * graph.outputs().getFirst().features()];
       executable.run(rows, List.of(x), List.of(y));
       assertThat(executable.findings()).as(found.name()).isEmpty();
-      assertRight(graph, precision, rows, x, y);
+      HonestResults.assertRight(architecture, graph, precision, precision.operand(), rows, x, y);
     }
   }
 

@@ -3,21 +3,14 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
-import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.GraphEvaluator;
-import dev.warpwright.sim.Verification;
 import dev.warpwright.synthetic.RandomMlp;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
-import java.util.List;
-import java.util.Random;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -40,12 +33,7 @@ class SharedReciprocalChainTest {
     Graph graph =
         RandomMlp.of((Architecture.Mlp) Architecture.parse(architecture), bias, DType.F32, 7);
     Precision precision = Precision.parse(type);
-    Random random = new Random(11);
-    float[] x = new float[rows * graph.inputs().getFirst().features()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = scale * (float) random.nextGaussian();
-    }
-    List<double[]> wide = List.of(IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray());
+    float[] x = HonestResults.inputs(graph, rows, scale);
     try (CompiledModel model =
         new CompiledModel(
             graph, new SimulatedDevice(GpuTarget.find(target).orElseThrow()), precision)) {
@@ -57,14 +45,7 @@ class SharedReciprocalChainTest {
           .isEqualTo(2 * count(text, "rcp_approx("));
       float[] y = model.run(x);
       assertThat(model.executable(rows).findings()).isEmpty();
-      Deviations deviations =
-          Verification.deviations(
-              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
-              GraphEvaluator.evaluate(graph, rows, wide).getFirst(),
-              NetworkDeviation.of(graph, precision, rows, wide).getFirst(),
-              precision.operand(),
-              false);
-      assertThat(deviations.honest()).as("%s", deviations).isTrue();
+      HonestResults.assertRight(architecture, graph, precision, precision.operand(), rows, x, y);
     }
   }
 

@@ -1,11 +1,10 @@
 package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.KernelCall;
 import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.families.tuned.GemmKernels;
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.LoweringException;
@@ -17,7 +16,6 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -243,14 +241,9 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     if (!in.target().hasHopper()) {
       return kernel;
     }
-    Set<Buffer> constants = LinkedNetwork.constants(network(in));
-    List<Param> given = stages(in).func().params();
-    Set<String> names = new HashSet<>();
-    for (int i = 0; i < given.size(); i++) {
-      if (given.get(i) instanceof Buffer buffer && constants.contains(buffer)) {
-        names.add(kernel.params().get(i).name());
-      }
-    }
+    Set<String> names =
+        KernelCall.constants(
+            kernel, stages(in).func().params(), LinkedNetwork.constants(network(in)));
     return LateWait.of(kernel, names).orElse(kernel);
   }
 

@@ -4,13 +4,11 @@ import dev.warpwright.families.launch.EarlyStart;
 import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -152,16 +150,8 @@ public final class OverlappedCalls {
     return KernelResources.of(kernel).sharedBytes();
   }
 
-  /** The parameters of a call's kernel that are constants of the program. */
   private static Set<String> names(KernelCall call, Set<Buffer> constants) {
-    Set<String> names = new HashSet<>();
-    List<Param> formals = call.compiled().kernel().params();
-    for (int i = 0; i < formals.size(); i++) {
-      if (call.arguments().get(i) instanceof Buffer buffer && constants.contains(buffer)) {
-        names.add(formals.get(i).name());
-      }
-    }
-    return names;
+    return KernelCall.constants(call.compiled().kernel(), call.arguments(), constants);
   }
 
   private static KernelCall with(KernelCall call, Kernel kernel) {

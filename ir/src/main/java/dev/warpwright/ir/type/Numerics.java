@@ -170,4 +170,16 @@ public final class Numerics {
     }
     return Float.intBitsToFloat((bits + 0x1000) & 0xFFFFE000);
   }
+
+  /**
+   * {@return a · b + c in f32, rounded once, as a number from 0 to 1; 0 for NaN}
+   *
+   * @param a any
+   * @param b any
+   * @param c any
+   */
+  public static float saturatedFma(float a, float b, float c) {
+    float sum = Math.fma(a, b, c);
+    return sum > 0 ? Math.min(sum, 1) : 0;
+  }
 }

@@ -228,7 +228,6 @@ abstract class WarpCode {
 
   /** a · b + c, rounded once, as a number from 0 to 1; NaN is 0. */
   static float saturatedFma(float a, float b, float c) {
-    float sum = Math.fma(a, b, c);
-    return sum > 0 ? Math.min(sum, 1) : 0;
+    return Numerics.saturatedFma(a, b, c);
   }
 }

@@ -125,7 +125,7 @@ final class LaneMeanings {
     return eachLane(
         (lanes, lane) ->
             Float.floatToRawIntBits(
-                saturatedFma(
+                Numerics.saturatedFma(
                     floatValue(lanes, 0, lane),
                     floatValue(lanes, 1, lane),
                     floatValue(lanes, 2, lane))));
@@ -152,11 +152,6 @@ final class LaneMeanings {
 
   static double relu(double x) {
     return x <= 0 ? 0 : x;
-  }
-
-  private static float saturatedFma(float a, float b, float c) {
-    float sum = Math.fma(a, b, c);
-    return sum > 0 ? Math.min(sum, 1) : 0;
   }
 
   /** Bits of the 16-bit float nearest to a value. */
