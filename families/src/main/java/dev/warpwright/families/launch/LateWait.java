@@ -21,14 +21,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets a kernel begin before the launches before it have ended (programmatic dependent launch), and
  * wait for them as late as may be: where it first touches what is no constant. What is done once a
- * block, barriers and the copies of weights that stay in shared memory, is done by then.
+ * block, barriers and the copies of weights that stay in shared memory, is done by then, and the
+ * rows that it reads first are on their way to L2.
  *
  * <pre>{@code
  *                                   launch_dependents
  * init full; weights -> shared      init full; weights -> shared
- * for item {                    →   griddepcontrol.wait
- *   x -> registers; …               for item {
- * }                                   x -> registers; …
+ * for item {                    →   prefetch.l2 x
+ *   x -> registers; …               griddepcontrol.wait
+ * }                                 for item {
+ *                                     x -> registers; …
  *                                   }
  * }</pre>
  *
@@ -83,7 +85,7 @@ public final class LateWait {
       case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise)
           when otherwise != null && parts(condition) ->
           new Stmt.If(condition, branch(then, last), branch(otherwise, last));
-      default -> EarlyWeights.waiting(s);
+      default -> Stmts.seq(EarlyPrefetch.of(s, this::isOther), EarlyWeights.waiting(s));
     };
   }
 

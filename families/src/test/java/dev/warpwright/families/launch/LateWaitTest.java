@@ -114,6 +114,39 @@ class LateWaitTest {
     isClean(kernel);
   }
 
+  /**
+   * Rows in vectors; what follows them, a second read of the same rows included, is not asked for.
+   */
+  @Test
+  void firstReadsAreOnTheirWayWhileItWaits() {
+    String text =
+        """
+        kernel rows(x: f32[n], w: f32[256], y: f32[n], n: i32 in 4..1024) grid(bx = 3) block(tid = 64) {
+          alloc s: f32[256] shared
+          s[ramp(tid * 4, 1, 4)] = w[ramp(tid * 4, 1, 4)]
+          sync_threads()
+          if bx * 256 + tid * 4 < n - 3 {
+            let first = bx * 256 + tid * 4
+            alloc r: f32[4] local
+            r[ramp(0, 1, 4)] = x[ramp(first, 1, 4)]
+            y[ramp(first, 1, 4)] = r[ramp(0, 1, 4)] * s[ramp(tid * 4, 1, 4)]
+            r[ramp(0, 1, 4)] = x[ramp(first, 1, 4)]
+          }
+        }
+        """;
+    Kernel kernel = late(text, "w");
+    assertThat(lines(kernel))
+        .containsSubsequence(
+            "sync_threads()",
+            "if bx * 256 + tid * 4 < n - 3 {",
+            "prefetch.l2(&x[first])",
+            "griddepcontrol.wait()",
+            "if bx * 256 + tid * 4 < n - 3 {")
+        .containsOnlyOnce("prefetch.l2(&x[first])");
+    isClean(kernel);
+    assertThat(lines(late(SCALE, "w"))).noneMatch(line -> line.contains("prefetch"));
+  }
+
   @Test
   void notWhereNothingIsGained() {
     assertThat(LateWait.of(parse(SCALE), Set.of())).isEmpty();
