@@ -185,13 +185,16 @@ class RegisterChainTest {
         .contains("fc: f32[96] local", "wgmma.m64n192k16");
   }
 
-  /** Parts of 128 would leave 4 registers of 240 where weights flow by. */
+  /**
+   * Parts of 128 would leave 4 registers of 240 where weights flow by; of 192 columns they take
+   * 11.75 µs for 12.57 (docs/benchmarks/2026-11-28-packed-rows.md).
+   */
   @Test
   void narrowPartsComeFirstWhereRegistersAreFew() {
     assertThat(first(graph("mlp:256,256,256,256,256:relu", false))).endsWith(" columns=64");
     assertThat(first(graph("mlp:224,224,224,224,224:relu", false))).doesNotContain("columns=");
     assertThat(first(graph("mlp:192,192,192,192,192,192,192,192:relu", false)))
-        .doesNotContain("columns=");
+        .endsWith(" columns=128");
   }
 
   /** What ptxas places without spills: 158 and 118 registers of 168 and 128. */

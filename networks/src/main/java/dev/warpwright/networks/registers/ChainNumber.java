@@ -20,6 +20,9 @@ enum ChainNumber {
   /** Bytes from and to memory in a clock, for each SM. */
   BYTES_PER_CLOCK,
 
+  /** By how much memory takes longer for each warpgroup beyond four that has rows under way. */
+  CROWDED,
+
   /** Bytes that the copy engine takes in, in a clock: by linear copies, and whole lines. */
   COPIED_BYTES,
 
@@ -47,6 +50,9 @@ enum ChainNumber {
 
   /** From a part of a layer's columns to the next one's. */
   PART,
+
+  /** How many times as long it takes where hardly a register is left. */
+  TIGHT,
 
   /** Of a stage of several slices: the wait for it, and that its products end with it. */
   STAGE,
@@ -83,8 +89,7 @@ enum ChainNumber {
   WORD_STORE,
   NARROW_STORE,
 
-  /**
-   * Of a pair, or an element of a row of odd length, that a warp puts where rows are stored from.
-   */
-  PUT
+  /** Of a pair that a warp puts where rows are stored from, and of an element of odd rows. */
+  PUT,
+  PUT_ELEMENT
 }

@@ -241,7 +241,7 @@ public record ChainTiling(
    * has no choice in what it keeps where, and wide parts have fewer slices under way (256 columns:
    * 817 µs by 128, 794 by 64).
    */
-  private boolean isTight(StageGroup group) {
+  boolean isTight(StageGroup group) {
     boolean narrowest = columns == COLUMNS[COLUMNS.length - 1];
     if (narrowest || group.products().stream().noneMatch(weights::flows)) {
       return false;

@@ -5,6 +5,7 @@ import static dev.warpwright.networks.registers.ChainNumber.CACHED;
 import static dev.warpwright.networks.registers.ChainNumber.CALL;
 import static dev.warpwright.networks.registers.ChainNumber.CLOCKS;
 import static dev.warpwright.networks.registers.ChainNumber.COPIED_BYTES;
+import static dev.warpwright.networks.registers.ChainNumber.CROWDED;
 import static dev.warpwright.networks.registers.ChainNumber.FETCH;
 import static dev.warpwright.networks.registers.ChainNumber.LAUNCH;
 import static dev.warpwright.networks.registers.ChainNumber.LAYER;
@@ -22,6 +23,7 @@ import static dev.warpwright.networks.registers.ChainNumber.SLOT;
 import static dev.warpwright.networks.registers.ChainNumber.STAGE;
 import static dev.warpwright.networks.registers.ChainNumber.START;
 import static dev.warpwright.networks.registers.ChainNumber.STREAMED_BYTES;
+import static dev.warpwright.networks.registers.ChainNumber.TIGHT;
 import static dev.warpwright.networks.registers.ChainNumber.WARP_LAYER;
 import static dev.warpwright.networks.registers.ChainNumber.WGMMA;
 
@@ -49,6 +51,12 @@ public final class ChainTimes {
   static final String SECTION = "chains";
 
   private static final int SCHEDULERS = 4;
+
+  /**
+   * So many warpgroups read ahead what memory delivers (docs/benchmarks/2026-11-23-networks.md).
+   */
+  private static final int ENOUGH = 4;
+
   private static final int WARPS_OF_GROUP = 4;
 
   /** Instructions around everything, around a product, and around what is waited for. */
@@ -59,9 +67,9 @@ public final class ChainTimes {
   private static final double AROUND_WAIT = 7;
 
   /** How sharply what takes longest hides the rest: what is shared, rounds, and code. */
-  private static final double SHARP = 2.06;
+  private static final double SHARP = 2.3;
 
-  private static final double SHARPER = 4;
+  private static final double SHARPER = 2.46;
   private static final double SHARPEST = 8;
 
   /** Bytes of K in a product. */
@@ -126,8 +134,12 @@ public final class ChainTimes {
     }
     double issued = at(SLOT) * work.issued();
     double called = at(CALL) * work.functions();
+    int crowd = tiling.prefetch() ? Math.max(0, tiling.consumers() - ENOUGH) : 0;
     double shared =
-        norm(SHARPER, norm(SHARP, issued, called, multiplied, work.loads()), memory(work));
+        norm(
+            SHARPER,
+            norm(SHARP, issued, called, multiplied, work.loads()),
+            memory(work) * (1 + at(CROWDED) * crowd));
     // Of stages of one slice the products are under way beyond them.
     waits += weights.slices() > 1 ? stages * at(STAGE) : 0;
     double alone = norm(SHARP, issued, called) + multiplied + waits + work.waits();
@@ -136,7 +148,8 @@ public final class ChainTimes {
     double ring = stages > 0 ? Math.max(flow, filled) : 0;
     double tiles = tiles(rows, RegisterChain.ROWS, sms);
     double count = Math.ceil(tiles / tiling.consumers());
-    double carried = rounds(tiles, tiling.consumers(), shared, alone, code);
+    double tight = tiling.isTight(group) ? at(TIGHT) : 1;
+    double carried = tight * rounds(tiles, tiling.consumers(), shared, alone, code);
     double read = tiling.prefetch() ? 0 : at(READ) * (count - 1);
     double rounds = norm(SHARPER, carried + read, count * ring);
     double start = at(START) * WARPS_OF_GROUP * tiling.consumers();

@@ -4,6 +4,7 @@ import static dev.warpwright.networks.registers.ChainNumber.LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.NARROW_STORE;
 import static dev.warpwright.networks.registers.ChainNumber.PUT;
+import static dev.warpwright.networks.registers.ChainNumber.PUT_ELEMENT;
 import static dev.warpwright.networks.registers.ChainNumber.STORE;
 import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
 import static dev.warpwright.networks.registers.ChainNumber.WORD_LOAD;
@@ -94,7 +95,7 @@ record TileWork(
             all =
                 all.plus(
                     staged && StoredResults.suit(store)
-                        ? stored(store.to(), rows, lanes, warps, fitted.at(STORE), fitted.at(PUT))
+                        ? stored(fitted, store.to(), rows, lanes, warps)
                         : moved(
                             store.to(),
                             rows,
@@ -143,17 +144,18 @@ record TileWork(
    * and words back, by vectors.
    */
   private static TileWork stored(
-      Buffer matrix, long rows, double lanes, int warps, double word, double pair) {
+      Calibration.Numbers<ChainNumber> fitted, Buffer matrix, long rows, double lanes, int warps) {
     double bytes = (double) matrix.extent(1) * matrix.dtype().bytes();
     double words = lanes * bytes / WORD;
-    double put = bytes % WORD == 0 ? words : 2 * words;
+    boolean pairs = bytes % WORD == 0;
+    double put = pairs ? words : 2 * words;
     double vectors = lanes * bytes / VECTOR_BYTES;
     double issued = put + STORED_CODE * vectors;
     return new TileWork(
         issued,
         0,
         2 * put + STORED_CODE * vectors,
-        warps * (words * word + put * pair),
+        warps * (words * fitted.at(STORE) + put * fitted.at(pairs ? PUT : PUT_ELEMENT)),
         rows * bytes,
         0);
   }
