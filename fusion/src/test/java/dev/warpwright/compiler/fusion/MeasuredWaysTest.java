@@ -101,7 +101,7 @@ class MeasuredWaysTest {
         }
       }
     }
-    assertThat(count).isGreaterThan(650);
+    assertThat(count).isGreaterThan(750);
     assertThat(Math.exp(logs / measured.size())).isGreaterThan(MEAN);
     assertThat(least).isGreaterThan(LEAST);
     assertThat(Math.sqrt(squares / count)).isLessThan(DEVIATION);
