@@ -44,7 +44,7 @@ import java.util.Set;
  * each). Later ones wait for what the instruction cache does not hold.
  *
  * <p>Numbers were fitted, some by hand, to timed ways of random networks on an H200
- * (docs/decisions/0106-networks-by-their-slots.md).
+ * (docs/decisions/0106-networks-by-their-slots.md, 0117-numbers-of-all-timed-networks.md).
  */
 public final class ChainTimes {
   /** The section of calibrations. */
