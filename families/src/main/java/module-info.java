@@ -40,13 +40,15 @@ module dev.warpwright.families {
       dev.warpwright.measure;
   exports dev.warpwright.families.plain to
       dev.warpwright.examples,
-      dev.warpwright.measure;
+      dev.warpwright.measure,
+      dev.warpwright.verify;
   exports dev.warpwright.families.simt to
       dev.warpwright.examples;
   exports dev.warpwright.families.space to
       dev.warpwright.explorer,
       dev.warpwright.measure,
-      dev.warpwright.profiler;
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
   exports dev.warpwright.families.tuned to
       dev.warpwright.cli,
       dev.warpwright.compiler,
@@ -54,7 +56,8 @@ module dev.warpwright.families {
       dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.parallel,
-      dev.warpwright.profiler;
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
   exports dev.warpwright.families.wgmma to
       dev.warpwright.examples,
       dev.warpwright.fusion,

@@ -26,4 +26,6 @@ module dev.warpwright.verify {
       dev.warpwright.profiler;
   exports dev.warpwright.verify.mutation to
       dev.warpwright.profiler;
+  exports dev.warpwright.verify.shapes to
+      dev.warpwright.cli;
 }

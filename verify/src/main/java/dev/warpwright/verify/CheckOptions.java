@@ -2,6 +2,7 @@ package dev.warpwright.verify;
 
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Options;
+import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +18,15 @@ import java.util.OptionalInt;
  *     the first order and 3 in the others
  * @param scalars values of scalar parameters by name; of what is not named, small ones
  * @param rows the first scalar of a kernel that no name gives, and the rows of a model
+ * @param target whose limits must suffice where a subject does not name a newer one
  */
 public record CheckOptions(
-    long seed, int schedules, OptionalInt resident, Map<String, Long> scalars, OptionalInt rows) {
+    long seed,
+    int schedules,
+    OptionalInt resident,
+    Map<String, Long> scalars,
+    OptionalInt rows,
+    GpuTarget target) {
   private static final int USUAL_SCHEDULES = 3;
   private static final int USUAL_RESIDENT = 3;
 
@@ -30,6 +37,12 @@ public record CheckOptions(
     scalars = Map.copyOf(scalars);
   }
 
+  /** On the newest target. */
+  public CheckOptions(
+      long seed, int schedules, OptionalInt resident, Map<String, Long> scalars, OptionalInt rows) {
+    this(seed, schedules, resident, scalars, rows, GpuTarget.SM_90A);
+  }
+
   /** Three orders, small shapes. */
   public static CheckOptions of(long seed) {
     return new CheckOptions(
@@ -37,11 +50,16 @@ public record CheckOptions(
   }
 
   public CheckOptions withScalars(Map<String, Long> newScalars) {
-    return new CheckOptions(seed, schedules, resident, newScalars, rows);
+    return new CheckOptions(seed, schedules, resident, newScalars, rows, target);
   }
 
   public CheckOptions withSchedules(int count) {
-    return new CheckOptions(seed, count, resident, scalars, rows);
+    return new CheckOptions(seed, count, resident, scalars, rows, target);
+  }
+
+  /** The same on a GPU that may have less. */
+  public CheckOptions withTarget(GpuTarget choice) {
+    return new CheckOptions(seed, schedules, resident, scalars, rows, choice);
   }
 
   /** Whether nobody asked for fewer orders, or for so many blocks at a time. */
@@ -63,7 +81,8 @@ public record CheckOptions(
             default -> GridOptions.random(seed + i);
           };
       orders.add(
-          resident.isPresent() ? order.withBlocks(order.blocks(), resident.getAsInt()) : order);
+          (resident.isPresent() ? order.withBlocks(order.blocks(), resident.getAsInt()) : order)
+              .withTarget(target));
     }
     return orders;
   }

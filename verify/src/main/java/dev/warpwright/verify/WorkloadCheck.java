@@ -175,7 +175,10 @@ final class WorkloadCheck {
           case TWO, AT_ONCE, ONE -> shape.orders().of(usual);
         };
     return switch (shape.orders()) {
-      case ALL, AT_ONCE -> atOnce ? with(orders, GridOptions.even(BLOCKS_AT_ONCE)) : orders;
+      case ALL, AT_ONCE ->
+          atOnce
+              ? with(orders, GridOptions.even(BLOCKS_AT_ONCE).withTarget(options.target()))
+              : orders;
       case TWO, ONE -> orders;
     };
   }

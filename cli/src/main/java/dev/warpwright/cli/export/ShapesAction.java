@@ -6,21 +6,19 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.cuda.compile.CompileError;
-import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.export.CudaExport;
-import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
-import dev.warpwright.families.tuned.KernelCheck;
 import dev.warpwright.families.tuned.RejectedKernels;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.space.Space;
-import dev.warpwright.space.record.FailureReason;
-import dev.warpwright.space.record.Outcome;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.verify.shapes.RandomGemm;
+import dev.warpwright.verify.shapes.ReducedGemm;
+import dev.warpwright.verify.shapes.UncachedCheck;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,8 +37,9 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exports GEMMs of random shapes and compiles their kernels, all in one process. What is compiled
- * here is not kept: no cache answers for the compiler, and nothing is left behind.
+ * Exports GEMMs of random shapes, compiles their kernels and simulates them at reduced sizes, all
+ * in one process. What is compiled here is not kept: no cache answers for the compiler, and nothing
+ * is left behind.
  */
 public final class ShapesAction implements Action<ShapesRequest> {
   private static final int OFTEN = 100;
@@ -48,7 +47,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
   @Override
   public Report perform(ShapesRequest request, Progress progress) {
     progress.say(request.count() + " random shapes, --seed " + request.seed());
-    List<RandomShapes.Shape> shapes = RandomShapes.of(request.seed(), request.count());
+    List<RandomGemm> shapes = RandomGemm.of(request.seed(), request.count());
     if (request.list()) {
       List<String> lines = new ArrayList<>();
       lines.add(
@@ -65,41 +64,53 @@ public final class ShapesAction implements Action<ShapesRequest> {
               .with("seed", request.seed())
               .with("tasks", Json.array(lines.subList(1, lines.size()), Json::of)));
     }
-    CudaCompiler compiler = CudaCompilers.require();
-    progress.say("by " + compiler.describe());
-    return report(request, results(shapes, request, compiler, progress));
+    Optional<UncachedCheck> check = Optional.empty();
+    if (request.compile()) {
+      CudaCompiler compiler = CudaCompilers.require();
+      progress.say("by " + compiler.describe());
+      check = Optional.of(new UncachedCheck(compiler));
+    }
+    return report(request, results(shapes, request, check, progress));
   }
 
   /**
    * A shape on a target.
    *
    * @param skipped kernels before the one that was taken
-   * @param failure null if there is a kernel that is not the last resort, and compiles
+   * @param reduced at which size its configuration was simulated; empty if it fits no smaller one,
+   *     null if it was not to be simulated
+   * @param failure null if there is a kernel that is not the last resort, and compiles, and nothing
+   *     is found in the simulator
    */
-  private record Result(String shape, String target, int skipped, @Nullable String failure) {}
+  private record Result(
+      String shape,
+      String target,
+      int skipped,
+      @Nullable String reduced,
+      @Nullable String failure) {}
 
   private static List<Result> results(
-      List<RandomShapes.Shape> shapes,
+      List<RandomGemm> shapes,
       ShapesRequest request,
-      CudaCompiler compiler,
+      Optional<UncachedCheck> check,
       Progress progress) {
     Map<GpuTarget, GemmKernels> kernels = new HashMap<>();
-    Uncached check = new Uncached(compiler);
     ExecutorService threads =
         Executors.newFixedThreadPool(request.jobs(), Thread.ofPlatform().daemon().factory());
     Path temporary = temporaryFolder();
     try {
       for (GpuTarget target : request.targets()) {
-        kernels.put(target, GemmKernels.shipped(target, check, new RejectedKernels(temporary)));
+        kernels.put(
+            target, GemmKernels.shipped(target, check.map(c -> c), new RejectedKernels(temporary)));
       }
       List<Future<Result>> futures = new ArrayList<>();
-      for (RandomShapes.Shape shape : shapes) {
+      for (RandomGemm shape : shapes) {
         for (GpuTarget target : request.targets()) {
           if (!hasType(shape, target)) {
             continue;
           }
           GemmKernels products = Objects.requireNonNull(kernels.get(target));
-          futures.add(threads.submit(() -> result(shape, target, products, check)));
+          futures.add(threads.submit(() -> result(shape, target, products, check, request)));
         }
       }
       List<Result> results = new ArrayList<>();
@@ -127,74 +138,61 @@ public final class ShapesAction implements Action<ShapesRequest> {
   }
 
   /** Whether a target knows the type at all: 8-bit floats are newer than some. */
-  private static boolean hasType(RandomShapes.Shape shape, GpuTarget target) {
+  private static boolean hasType(RandomGemm shape, GpuTarget target) {
     DType type = shape.workload().operands();
     return !(type.isFloat() && type.bits() == 8) || target.supports(GpuTarget.SM_89.arch(), false);
   }
 
   private static Result result(
-      RandomShapes.Shape shape, GpuTarget target, GemmKernels products, Uncached check) {
-    check.begin();
+      RandomGemm shape,
+      GpuTarget target,
+      GemmKernels products,
+      Optional<UncachedCheck> check,
+      ShapesRequest request) {
+    check.ifPresent(UncachedCheck::begin);
     String failure = null;
+    String reduced = null;
     try {
       GemmKernels.Found found = products.require(shape.workload());
-      Map<String, byte[]> files =
-          GemmExport.files(
-              shape.workload(), target, found, null, CudaExport.Form.SOURCES, line -> {});
-      if (!files.containsKey("kernel.cuh")) {
-        failure = "the export has no kernel";
-      } else if (check.isUnseen()) {
-        failure = "the kernel has not been compiled";
-      } else if (check.skipped() > 0 && "plain".equals(found.point().option(Space.SKETCH))) {
-        failure = check.skipped() + " kernels cannot be used; the last resort is slow";
+      failure = failure(shape, target, found, check);
+      if (request.simulate()) {
+        Optional<ReducedGemm> small =
+            ReducedGemm.of(shape.workload(), target, DeviceCatalogue.sms(target), found.point());
+        reduced = small.map(ReducedGemm::text).orElse("");
+        Optional<Finding> finding = small.flatMap(gemm -> gemm.finding(request.seed()));
+        if (failure == null && finding.isPresent()) {
+          failure = OneLine.of("at " + reduced + ": " + finding.get().message());
+        }
       }
     } catch (RuntimeException e) {
-      failure = OneLine.of(String.valueOf(e));
+      failure = OneLine.of((reduced == null ? "" : "at " + reduced + ": ") + e.getMessage());
     }
-    return new Result(shape.text(), target.name(), check.skipped(), failure);
+    return new Result(
+        shape.text(), target.name(), check.map(UncachedCheck::skipped).orElse(0), reduced, failure);
   }
 
-  /** Compiles every time, and counts for each thread what it found. */
-  private static final class Uncached implements KernelCheck {
-    private final CudaCompiler compiler;
-    private final ThreadLocal<int[]> counts = ThreadLocal.withInitial(() -> new int[2]);
-
-    Uncached(CudaCompiler compiler) {
-      this.compiler = compiler;
+  /** What is wrong with a kernel's export, or with what was compiled for it; null for nothing. */
+  private static @Nullable String failure(
+      RandomGemm shape,
+      GpuTarget target,
+      GemmKernels.Found found,
+      Optional<UncachedCheck> compiled) {
+    Map<String, byte[]> files =
+        GemmExport.files(
+            shape.workload(), target, found, null, CudaExport.Form.SOURCES, line -> {});
+    if (!files.containsKey("kernel.cuh")) {
+      return "the export has no kernel";
     }
-
-    void begin() {
-      counts.set(new int[2]);
+    if (compiled.isEmpty()) {
+      return null;
     }
-
-    /** Whether no kernel of this thread was compiled without a problem since it began. */
-    boolean isUnseen() {
-      return counts.get()[0] == 0;
+    UncachedCheck check = compiled.get();
+    if (check.isUnseen()) {
+      return "the kernel has not been compiled";
     }
-
-    int skipped() {
-      return counts.get()[1];
-    }
-
-    @Override
-    public String identity() {
-      return compiler.identity();
-    }
-
-    @Override
-    public Optional<Outcome.Failed> problem(Kernel kernel, String source, GpuTarget target) {
-      Optional<Outcome.Failed> problem;
-      try {
-        problem =
-            CompiledCheck.problem(
-                kernel, compiler.compile(new CompileRequest(source, target.name())));
-      } catch (CompileError e) {
-        problem =
-            Optional.of(new Outcome.Failed(FailureReason.COMPILE, String.valueOf(e.getMessage())));
-      }
-      counts.get()[problem.isEmpty() ? 0 : 1]++;
-      return problem;
-    }
+    return check.skipped() > 0 && "plain".equals(found.point().option(Space.SKETCH))
+        ? check.skipped() + " kernels cannot be used; the last resort is slow"
+        : null;
   }
 
   private static String line(Result result) {
@@ -206,6 +204,8 @@ public final class ShapesAction implements Action<ShapesRequest> {
     List<Result> failed = results.stream().filter(result -> result.failure() != null).toList();
     long first = results.stream().filter(result -> result.skipped() == 0).count();
     int most = results.stream().mapToInt(Result::skipped).max().orElse(0);
+    List<Result> tried = results.stream().filter(result -> result.reduced() != null).toList();
+    List<Result> whole = tried.stream().filter(result -> "".equals(result.reduced())).toList();
     List<String> lines = new ArrayList<>();
     if (!failed.isEmpty()) {
       lines.add(String.format(Locale.ROOT, "%-46s %-7s %s", "shape", "target", "failure"));
@@ -219,6 +219,14 @@ public final class ShapesAction implements Action<ShapesRequest> {
                       result.target(),
                       result.failure())));
     }
+    whole.forEach(
+        result ->
+            lines.add(
+                String.format(
+                    Locale.ROOT,
+                    "%-46s %-7s not simulated: its configuration fits no smaller GEMM",
+                    result.shape(),
+                    result.target())));
     lines.add(
         String.format(
             Locale.ROOT,
@@ -230,6 +238,14 @@ public final class ShapesAction implements Action<ShapesRequest> {
             failed.size(),
             first,
             most));
+    if (request.simulate()) {
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "%d simulated at reduced sizes, %d not simulated",
+              tried.size() - whole.size(),
+              results.size() - tried.size() + whole.size()));
+    }
     return new Report(
         failed.isEmpty(),
         String.join(System.lineSeparator(), lines),
@@ -238,6 +254,15 @@ public final class ShapesAction implements Action<ShapesRequest> {
             .with("kernels", results.size())
             .with("firstChoices", first)
             .with("mostSkipped", most)
+            .with("simulated", tried.size() - whole.size())
+            .with(
+                "notReduced",
+                Json.array(
+                    whole,
+                    result ->
+                        Json.object()
+                            .with("shape", result.shape())
+                            .with("target", result.target())))
             .with(
                 "failures",
                 Json.array(
@@ -246,6 +271,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
                         Json.object()
                             .with("shape", result.shape())
                             .with("target", result.target())
+                            .with("reduced", result.reduced())
                             .with("failure", result.failure()))));
   }
 

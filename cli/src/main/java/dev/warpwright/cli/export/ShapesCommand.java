@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
     hidden = true,
     description = {
       "Export and compile the kernels of GEMMs of random shapes, and tell which are refused or"
-          + " spill; or list such GEMMs for 'perf --file'."
+          + " spill; simulate them at reduced sizes; or list such GEMMs for 'perf --file'."
     })
 public final class ShapesCommand extends Command {
   private static final int MOST = 100_000;
@@ -42,6 +42,19 @@ public final class ShapesCommand extends Command {
       description = "The GPUs to compile for; default: sm_90a,sm_80.")
   List<String> targets = List.of("sm_90a", "sm_80");
 
+  @Option(
+      names = "--simulate",
+      description = {
+        "Also run each kernel's configuration in the simulator, under its sanitizers and compared"
+            + " with a reference, on a smaller GEMM with the same remainders and alignment."
+      })
+  boolean simulate;
+
+  @Option(
+      names = "--no-compile",
+      description = "Compile nothing, take the first choices: where there is no compiler.")
+  boolean uncompiled;
+
   @Option(names = "--jobs", paramLabel = "N", description = "At a time; default: as many as cores.")
   int jobs = Runtime.getRuntime().availableProcessors();
 
@@ -57,6 +70,9 @@ public final class ShapesCommand extends Command {
     if (jobs < 1) {
       throw new UserError("--jobs " + jobs + ": at least 1");
     }
+    if (uncompiled && !simulate && !list) {
+      throw new UserError("--no-compile: without --simulate nothing is done with the kernels");
+    }
     List<GpuTarget> gpus = new ArrayList<>();
     for (String name : targets) {
       gpus.add(
@@ -67,7 +83,9 @@ public final class ShapesCommand extends Command {
                           "--target " + name + ": it is sm_75, sm_80, sm_86, sm_89 or sm_90a")));
     }
     return action.perform(
-        new ShapesRequest(seed == null ? today() : seed, count, list, gpus, jobs), progress);
+        new ShapesRequest(
+            seed == null ? today() : seed, count, list, gpus, !uncompiled, simulate, jobs),
+        progress);
   }
 
   /** The date as a number: {@code 20261123}. */

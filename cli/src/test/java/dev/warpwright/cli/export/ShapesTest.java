@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.tuning.GemmArguments;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.verify.shapes.RandomGemm;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -29,15 +32,20 @@ final class ShapesTest {
 
   @Test
   void aSeedGivesTheSameShapesOfEveryTypeAndLayout() {
-    List<RandomShapes.Shape> shapes = RandomShapes.of(7, 400);
-    assertThat(RandomShapes.of(7, 100)).isEqualTo(shapes.subList(0, 100));
-    assertThat(RandomShapes.of(8, 100)).isNotEqualTo(shapes.subList(0, 100));
+    List<RandomGemm> shapes = RandomGemm.of(7, 400);
+    assertThat(RandomGemm.of(7, 100)).isEqualTo(shapes.subList(0, 100));
+    assertThat(RandomGemm.of(8, 100)).isNotEqualTo(shapes.subList(0, 100));
     assertThat(new HashSet<>(shapes)).hasSize(400);
     for (String word :
         List.of("bf16", "f16", "tf32", "f32", "e4m3", "int8", "=nn", "=nt", "=tn", "=tt")) {
       assertThat(shapes).anyMatch(shape -> shape.text().contains(word));
     }
     assertThat(shapes).anyMatch(shape -> shape.workload().m() * shape.workload().n() % 2 == 1);
+    assertThat(shapes)
+        .allSatisfy(
+            shape ->
+                assertThat(GemmArguments.read(new KeyValues(List.of(shape.text().split(" ")))))
+                    .isEqualTo(shape.workload()));
     assertThat(run("shapes", "--list", "--count", "3", "--seed", "7")).isEqualTo(ExitCode.OK);
     assertThat(out.toString(StandardCharsets.UTF_8).lines())
         .hasSize(4)
@@ -52,6 +60,32 @@ final class ShapesTest {
     Assumptions.assumeTrue(CudaCompilers.system().isPresent(), "no CUDA compiler");
     assertEachCompiles("sm_90a", LocalDate.now(ZoneOffset.UTC).toEpochDay());
     assertEachCompiles("sm_80", -LocalDate.now(ZoneOffset.UTC).toEpochDay());
+  }
+
+  /** Six shapes of the day on all targets, also where there is no compiler. */
+  @Test
+  void theSimulatorFindsNothingAtReducedSizes() {
+    String seed = Long.toString(ShapesCommand.today());
+    int code =
+        run(
+            "shapes",
+            "--no-compile",
+            "--simulate",
+            "--count=6",
+            "--seed=" + seed,
+            "--target=sm_80,sm_86,sm_89,sm_90a");
+    String said = out.toString(StandardCharsets.UTF_8);
+    said.lines().skip(Math.max(0, said.lines().count() - 2)).forEach(System.err::println);
+    assertThat(code).as(said + err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.OK);
+    assertThat(said)
+        .contains("--seed " + seed, ": 0 failed")
+        .containsPattern("[1-9][0-9]* simulated at reduced sizes");
+  }
+
+  @Test
+  void somethingIsDoneWithEachShape() {
+    assertThat(run("shapes", "--no-compile")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("--no-compile");
   }
 
   /** Other shapes for each target and on each day: 12 of them in all. */

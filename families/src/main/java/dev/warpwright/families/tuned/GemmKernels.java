@@ -101,11 +101,11 @@ public final class GemmKernels implements AutoCloseable {
   /**
    * As {@link #of(GpuTarget)}, with the records that come with Warpwright and no others.
    *
-   * @param check may be asked by several threads
+   * @param check may be asked by several threads; empty for kernels that nobody compiles
    */
-  public static GemmKernels shipped(GpuTarget target, KernelCheck check, RejectedKernels rejected) {
-    return new GemmKernels(
-        elsewhere(target), ShippedRecords.records(), Optional.of(check), rejected);
+  public static GemmKernels shipped(
+      GpuTarget target, Optional<KernelCheck> check, RejectedKernels rejected) {
+    return new GemmKernels(elsewhere(target), ShippedRecords.records(), check, rejected);
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {
