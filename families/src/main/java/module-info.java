@@ -40,8 +40,7 @@ module dev.warpwright.families {
       dev.warpwright.measure;
   exports dev.warpwright.families.plain to
       dev.warpwright.examples,
-      dev.warpwright.measure,
-      dev.warpwright.verify;
+      dev.warpwright.measure;
   exports dev.warpwright.families.simt to
       dev.warpwright.examples;
   exports dev.warpwright.families.space to

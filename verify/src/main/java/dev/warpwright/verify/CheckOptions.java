@@ -57,11 +57,6 @@ public record CheckOptions(
     return new CheckOptions(seed, count, resident, scalars, rows, target);
   }
 
-  /** The same on a GPU that may have less. */
-  public CheckOptions withTarget(GpuTarget choice) {
-    return new CheckOptions(seed, schedules, resident, scalars, rows, choice);
-  }
-
   /** Whether nobody asked for fewer orders, or for so many blocks at a time. */
   boolean isUsual() {
     return schedules >= USUAL_SCHEDULES && resident.isEmpty();

@@ -1,6 +1,5 @@
 package dev.warpwright.verify.shapes;
 
-import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
@@ -20,6 +19,9 @@ import dev.warpwright.workload.GemmWorkload;
  */
 record GemmTiles(
     long m, long n, long k, long stages, long parts, long clusterM, long clusterN, long minBlocks) {
+  /** SMs of which large clusters use all or none. */
+  private static final long GROUP = 16;
+
   /** Lanes of a warp. */
   private static final long WARP = 32;
 
@@ -55,7 +57,7 @@ record GemmTiles(
             1,
             minBlocks);
       }
-      case PlainSketch.NAME -> {
+      case "plain" -> {
         String[] block = String.valueOf(point.option("block")).split("x");
         yield new GemmTiles(
             Long.parseLong(block[0]), Long.parseLong(block[1]), 1, 1, 1, 1, 1, minBlocks);
@@ -89,8 +91,10 @@ record GemmTiles(
     return Math.ceilDiv(workload.m(), m * clusterM) * Math.ceilDiv(workload.n(), n * clusterN);
   }
 
-  /** Clusters that run at the same time. */
+  /** Clusters that run at the same time; SMs come in groups, which large clusters do not fill. */
   long atOnce(long sms) {
-    return Math.max(1, sms * minBlocks / (clusterM * clusterN));
+    long cluster = clusterM * clusterN;
+    long used = cluster > 2 ? Math.max(1, sms / GROUP) * GROUP : sms;
+    return Math.max(1, used * minBlocks / cluster);
   }
 }

@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.LongStream;
 
@@ -41,13 +43,21 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   /** Steps of a part of a tile that any family may ask for. */
   private static final int MOST_STEPS = 8;
 
-  /** Of blocks and warps; random ones find little more, and cost as much again. */
-  private static final int ORDERS = 2;
+  /** Blocks that run at the same time. */
+  private static final int RESIDENT = 3;
+
+  /** Multiply-adds up to which there is time for a second order of blocks and warps. */
+  private static final double FEW = 1 << 20;
 
   private static final String WHOLE = new WorkDivision.Whole().text();
 
+  /**
+   * Blocks in residence, where clusters are large: the first option is all that there is room for.
+   */
+  private static final String RESIDENCE = "resident";
+
   /** Decisions about grids: a smaller one has fewer options, the last of which is most alike. */
-  private static final Set<String> OF_GRIDS = Set.of("order", "panel", "resident");
+  private static final Set<String> OF_GRIDS = Set.of("order", "panel", RESIDENCE);
 
   /**
    * Reduces a GEMM; empty if its configuration fits no smaller one.
@@ -58,7 +68,7 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
       GemmWorkload workload, GpuTarget target, int sms, Point point) {
     GemmTiles tiles = GemmTiles.of(point, workload);
     List<GemmWorkload> smaller = new ArrayList<>();
-    for (long k : depths(workload.k(), tiles)) {
+    for (long k : depths(workload.k(), tiles, takesTurns(point))) {
       for (long m : extents(workload.m(), tiles.m(), tiles.clusterM())) {
         for (long n : extents(workload.n(), tiles.n(), tiles.clusterN())) {
           smaller.add(with(workload, m, n, k));
@@ -116,9 +126,10 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     return alike(extent, tile * cluster, Math.min(extent, tile + 1), TRIED);
   }
 
-  /** Lengths like K for which a ring comes round, up to what many parts ask for. */
-  private static List<Long> depths(long k, GemmTiles tiles) {
-    long least = tiles.stages() * tiles.k() + 1;
+  /** Lengths like K for which a ring comes round, in one of the parts if each has its own. */
+  private static List<Long> depths(long k, GemmTiles tiles, boolean turns) {
+    long rings = turns ? 1 : tiles.parts();
+    long least = rings * tiles.stages() * tiles.k() + 1;
     return alike(k, tiles.k(), Math.min(k, least), TRIED + MOST_STEPS * tiles.parts());
   }
 
@@ -171,7 +182,8 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     return (name, options) -> {
       String option = point.option(name);
       int place = option == null ? 0 : options.indexOf(option);
-      return place < 0 ? OF_GRIDS.contains(name) ? options.size() - 1 : 0 : place;
+      boolean alike = OF_GRIDS.contains(name) && !name.equals(RESIDENCE);
+      return place >= 0 ? place : alike ? options.size() - 1 : 0;
     };
   }
 
@@ -181,16 +193,17 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   }
 
   /**
-   * The first of what the simulator finds; empty for nothing. Blocks and warps go in order, then
-   * backwards and several at a time.
+   * The first of what the simulator finds; empty for nothing. Several blocks run at a time; blocks
+   * and warps go in order, and where that takes a moment, backwards too.
    *
-   * @param seed of the random data and of the random orders
+   * @param seed of the random data
    */
   public Optional<Finding> finding(long seed) {
-    return Checks.check(
-            new CheckSubject.OfKernel(kernel),
-            CheckOptions.of(seed).withSchedules(Integer.getInteger("sched", 3)).withTarget(target))
-        .stream()
+    int orders = workload.flops() <= 2 * FEW ? 2 : 1;
+    CheckOptions options =
+        new CheckOptions(
+            seed, orders, OptionalInt.of(RESIDENT), Map.of(), OptionalInt.empty(), target);
+    return Checks.check(new CheckSubject.OfKernel(kernel), options).stream()
         .map(CheckReport::findings)
         .flatMap(List::stream)
         .findFirst();

@@ -2,6 +2,8 @@ package dev.warpwright.verify.shapes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.space.Point;
@@ -56,6 +58,23 @@ final class ReducedGemmTest {
     GemmWorkload large = GemmWorkload.nt(4096, 4096, 1024, DType.BF16);
     ReducedGemm small = reduced(large, GpuTarget.SM_90A, PERSISTENT);
     assertThat(small.workload()).isEqualTo(GemmWorkload.nt(128, 128, 576, DType.BF16));
+    assertThat(small.finding(SEED)).isEmpty();
+  }
+
+  /**
+   * Clusters of four fill 16 SMs at least: four tiles are too few, and eight are multiples of 64.
+   */
+  @Test
+  void blocksOfLargeClustersTakeSeveralTiles() {
+    GemmWorkload large = GemmWorkload.nt(8192, 8192, 256, DType.BF16);
+    Point clusters =
+        Point.parse(
+            "sketch=wgmma tileM=64 tileN=16 tileK=64 minBlocks=1 stages=12 cluster=4x1"
+                + " persistent=yes resident=128 order=row store=shared division=whole");
+    ReducedGemm small = reduced(large, GpuTarget.SM_90A, clusters);
+    assertThat(small.workload().m() * small.workload().n()).isEqualTo(8 * 256 * 16);
+    assertThat(small.kernel().extent(ThreadAxis.BLOCK_X))
+        .matches(blocks -> blocks instanceof Expr.IntImm imm && imm.value() == 16);
     assertThat(small.finding(SEED)).isEmpty();
   }
 
