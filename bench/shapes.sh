@@ -2,7 +2,7 @@
 # GEMMs of random shapes, each exported and compiled for four targets, and its configuration simulated at a reduced size: 10 000 of
 # them in 20 chunks, of which each has a seed of its own. What is done stays in OUT: after a kill, the same command goes on behind
 # the last whole chunk, and what is all done is only summed up again. Needs nvcc or NVRTC and Python, and no GPU; about a second of a core for
-# each of some 37 000 kernels, half of that to compile.
+# each of some 37 000 kernels, a third of that to compile.
 # Usage: shapes.sh OUT [SEED [CHUNKS [COUNT]]]   chunks of COUNT shapes (500) with the seeds SEED+1 to SEED+CHUNKS (20); SEED is the
 #                                                date by default, so say it where a run goes on another day
 # From the environment:

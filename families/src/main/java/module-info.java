@@ -19,7 +19,8 @@ module dev.warpwright.families {
       dev.warpwright.explorer,
       dev.warpwright.fusion,
       dev.warpwright.measure,
-      dev.warpwright.orders;
+      dev.warpwright.orders,
+      dev.warpwright.verify;
   exports dev.warpwright.families.attention to
       dev.warpwright.compiler,
       dev.warpwright.examples,

@@ -95,6 +95,6 @@ record GemmTiles(
   long atOnce(long sms) {
     long cluster = clusterM * clusterN;
     long used = cluster > 2 ? Math.max(1, sms / GROUP) * GROUP : sms;
-    return Math.max(1, used * minBlocks / cluster);
+    return used * minBlocks / cluster;
   }
 }

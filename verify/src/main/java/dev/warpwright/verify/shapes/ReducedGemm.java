@@ -1,13 +1,12 @@
 package dev.warpwright.verify.shapes;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.sim.api.Finding;
-import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Rejected;
-import dev.warpwright.space.Space;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckOptions;
 import dev.warpwright.verify.CheckReport;
@@ -21,7 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
@@ -49,15 +48,8 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   /** Multiply-adds up to which there is time for a second order of blocks and warps. */
   private static final double FEW = 1 << 20;
 
-  private static final String WHOLE = new WorkDivision.Whole().text();
-
-  /**
-   * Blocks in residence, where clusters are large: the first option is all that there is room for.
-   */
-  private static final String RESIDENCE = "resident";
-
-  /** Decisions about grids: a smaller one has fewer options, the last of which is most alike. */
-  private static final Set<String> OF_GRIDS = Set.of("order", "panel", RESIDENCE);
+  /** Multiply-adds that take seconds. */
+  private static final double LONG = 1 << 22;
 
   /**
    * Reduces a GEMM; empty if its configuration fits no smaller one.
@@ -67,10 +59,13 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   public static Optional<ReducedGemm> of(
       GemmWorkload workload, GpuTarget target, int sms, Point point) {
     GemmTiles tiles = GemmTiles.of(point, workload);
+    List<Long> rows = extents(workload.m(), tiles.m(), tiles.clusterM());
+    List<Long> columns = extents(workload.n(), tiles.n(), tiles.clusterN());
     List<GemmWorkload> smaller = new ArrayList<>();
-    for (long k : depths(workload.k(), tiles, takesTurns(point))) {
-      for (long m : extents(workload.m(), tiles.m(), tiles.clusterM())) {
-        for (long n : extents(workload.n(), tiles.n(), tiles.clusterN())) {
+    long elements = rows.getFirst() * columns.getFirst();
+    for (long k : depths(workload.k(), tiles, isPersistent(point), elements)) {
+      for (long m : rows) {
+        for (long n : columns) {
           smaller.add(with(workload, m, n, k));
         }
       }
@@ -92,11 +87,16 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     return new GemmWorkload(m, n, k, w.precision(), w.result(), w.layout(), w.epilogue());
   }
 
+  /** Whether a block's ring goes on from one tile, or part of one, to the next. */
+  private static boolean isPersistent(Point point) {
+    return "yes".equals(point.option("persistent"));
+  }
+
   /** Whether the number of SMs decides which tiles a block takes. */
   private static boolean takesTurns(Point point) {
     String division = point.option("division");
     String panel = point.option("panel");
-    return "yes".equals(point.option("persistent"))
+    return isPersistent(point)
         || panel != null && !panel.equals("1")
         || division != null && WorkDivision.parse(division) instanceof WorkDivision.Stream;
   }
@@ -108,13 +108,15 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     if (!counts) {
       return new long[] {sms};
     }
+    // Fewer hold no cluster, and their kernels are not persistent.
+    long least = tiles.clusterM() * tiles.clusterN();
     return turns
-        ? LongStream.iterate(Math.min(sms, clusters), few -> few > 0, few -> few - 1)
+        ? LongStream.iterate(Math.min(sms, clusters * least), few -> few >= least, few -> few - 1)
             .filter(few -> tiles.atOnce(few) < clusters)
             .limit(TRIED)
             .toArray()
         : LongStream.concat(
-                LongStream.rangeClosed(1, sms)
+                LongStream.rangeClosed(least, sms)
                     .filter(few -> tiles.atOnce(few) >= clusters)
                     .limit(TRIED),
                 LongStream.of(sms))
@@ -126,10 +128,17 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     return alike(extent, tile * cluster, Math.min(extent, tile + 1), TRIED);
   }
 
-  /** Lengths like K for which a ring comes round, in one of the parts if each has its own. */
-  private static List<Long> depths(long k, GemmTiles tiles, boolean turns) {
-    long rings = turns ? 1 : tiles.parts();
-    long least = rings * tiles.stages() * tiles.k() + 1;
+  /**
+   * Lengths like K for which a ring comes round, and each part has two steps. Where each part has a
+   * ring of its own, one comes round unless that takes long.
+   *
+   * @param elements of the result
+   */
+  private static List<Long> depths(long k, GemmTiles tiles, boolean persistent, long elements) {
+    long round = tiles.parts() * tiles.stages();
+    boolean takesLong = elements * round * tiles.k() > LONG;
+    long steps = Math.max(persistent || takesLong ? tiles.stages() : round, 2 * tiles.parts());
+    long least = steps * tiles.k() + 1;
     return alike(k, tiles.k(), Math.min(k, least), TRIED + MOST_STEPS * tiles.parts());
   }
 
@@ -155,36 +164,14 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   /** The kernel of a point for a GEMM; empty if it does not fit. */
   private static Optional<Kernel> kernel(
       GemmWorkload workload, GpuTarget target, int sms, Point point) {
-    Space.Drawn drawn = GemmSpace.of(workload, target, sms).draw(decisions(point));
-    if (drawn.candidate() == null || !isSame(drawn.point(), point)) {
-      return Optional.empty();
-    }
+    SameDecisions decisions = new SameDecisions(point);
     try {
-      return Optional.of(drawn.candidate().kernel().get());
-    } catch (Rejected e) {
+      Supplier<Kernel> kernel =
+          GemmSpace.sketch(workload, target, sms, point).plan(decisions).kernel();
+      return decisions.areSame() ? Optional.of(kernel.get()) : Optional.empty();
+    } catch (Rejected | UserError e) {
       return Optional.empty();
     }
-  }
-
-  private static boolean isSame(Point drawn, Point point) {
-    Point rest = point;
-    for (String name : OF_GRIDS) {
-      rest = rest.without(name);
-    }
-    if (WHOLE.equals(rest.option("division"))) {
-      // Not asked where there is nothing else.
-      rest = rest.without("division");
-    }
-    return drawn.agrees(rest);
-  }
-
-  private static Decisions decisions(Point point) {
-    return (name, options) -> {
-      String option = point.option(name);
-      int place = option == null ? 0 : options.indexOf(option);
-      boolean alike = OF_GRIDS.contains(name) && !name.equals(RESIDENCE);
-      return place >= 0 ? place : alike ? options.size() - 1 : 0;
-    };
   }
 
   /** {@code 129x64x200}. */

@@ -11,6 +11,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.mutation.Mutations;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -78,12 +79,26 @@ final class ReducedGemmTest {
     assertThat(small.finding(SEED)).isEmpty();
   }
 
+  /** No fewer SMs than a cluster has blocks, where no block took a second tile. */
+  @Test
+  void aClusterHasAllOfItsBlocks() {
+    GemmWorkload large = GemmWorkload.of(97, 624, 9520, DType.BF16, Layout.NN);
+    Point square = PERSISTENT.with("cluster", "2x2").with("stages", "12");
+    for (Point point : List.of(PERSISTENT, square.with("resident", "128"))) {
+      ReducedGemm small = reduced(large, GpuTarget.SM_90A, point);
+      assertThat(small.kernel().extent(ThreadAxis.BLOCK_X))
+          .matches(blocks -> blocks instanceof Expr.IntImm imm && imm.value() >= 2);
+      assertThat(small.kernel().buffers()).anyMatch(buffer -> buffer.name().equals("order"));
+      assertThat(small.finding(SEED)).isEmpty();
+    }
+  }
+
   @Test
   void partsHaveTheStepsThatTheyAskFor() {
     GemmWorkload large = GemmWorkload.nt(60, 60, 4003, DType.F32);
     ReducedGemm small = reduced(large, GpuTarget.SM_86, THREADS);
-    // Eight steps a part.
-    assertThat(small.workload().k()).isBetween(376L, 384L).matches(k -> k % 8 == 4003 % 8);
+    // Two steps for each of six parts and a part of a step more, 4003 % 8.
+    assertThat(small.workload().k()).isEqualTo(6 * 2 * 8 + 3);
     assertThat(small.finding(SEED)).isEmpty();
   }
 
