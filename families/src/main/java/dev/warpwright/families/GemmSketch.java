@@ -42,7 +42,21 @@ public abstract class GemmSketch<C> implements Sketch {
   /** What is expected, quickly: hundreds are weighed for one that is measured. */
   protected abstract Features features(C config);
 
-  /** The same by other numbers; families whose model has none expect the same. */
+  /** How the GEMM is cut into tiles; families that do not say so have one. */
+  protected GemmTiles tiles(C config) {
+    return GemmTiles.of(workload.m(), workload.n(), workload.k(), 1);
+  }
+
+  /**
+   * How decisions cut the GEMM into tiles.
+   *
+   * @throws Rejected if the decisions do not fit together
+   */
+  public final GemmTiles tiles(Decisions decisions) {
+    return tiles(config(decisions));
+  }
+
+  /** What is expected by other numbers; families whose model has none expect the same. */
   protected Features features(C config, Calibration calibration) {
     return features(config);
   }

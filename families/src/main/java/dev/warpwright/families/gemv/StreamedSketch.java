@@ -1,6 +1,7 @@
 package dev.warpwright.families.gemv;
 
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.TileGrid;
@@ -20,6 +21,9 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
       new KernelFamily(
           (workload, target) -> workload.k() > 0 && StreamedGemm.operandsProblem(workload) == null,
           StreamedSketch::new);
+
+  /** Bytes that a thread reads at once. */
+  private static final int VECTOR = 16;
 
   private static final double MHZ = 1980;
 
@@ -67,6 +71,12 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
   }
 
   @Override
+  protected GemmTiles tiles(StreamedConfig c) {
+    long step = (long) c.reads() * c.slices() * VECTOR / workload.operands().bytes();
+    return GemmTiles.of(workload.m(), c.tileN(), step, c.minBlocks());
+  }
+
+  @Override
   protected ScheduledGemm schedule(StreamedConfig config) {
     return StreamedGemm.schedule(workload, config, target);
   }
@@ -97,7 +107,7 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
     double own = Math.ceil(blocks / sms);
     double resident = Math.min(own, resident(c));
     double waves = own / resident;
-    double step = (double) c.reads() * c.slices() * 16 / bytes;
+    double step = (double) c.reads() * c.slices() * VECTOR / bytes;
     double steps = Math.max(1, Math.ceil(workload.k() / step));
     double asked = 16.0 * c.columns() * c.reads() * c.threads();
     double memory = own * c.tileN() * workload.k() * bytes / (DRAM_BYTES / sms);

@@ -2,6 +2,7 @@ package dev.warpwright.families.mma;
 
 import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.ThreadCopies;
@@ -42,6 +43,21 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
   @Override
   protected @Nullable String problem(AmpereConfig config) {
     return AmpereGemm.problem(workload, config, target);
+  }
+
+  @Override
+  protected GemmTiles tiles(AmpereConfig c) {
+    return new GemmTiles(
+        c.tileM(),
+        c.tileN(),
+        c.tileK(),
+        c.stages(),
+        GemmTiles.parts(c.division()),
+        1,
+        1,
+        c.minBlocks(),
+        false,
+        c.division() instanceof WorkDivision.Stream);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.warpwright.families.plain;
 
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.space.Decisions;
@@ -64,6 +65,11 @@ public final class PlainSketch extends GemmSketch<PlainSketch.Block> {
           Math.log(predicted) / Math.log(2)
         },
         predicted);
+  }
+
+  @Override
+  protected GemmTiles tiles(Block block) {
+    return GemmTiles.of(block.rows, block.columns, 1, 1);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.warpwright.families.simt;
 
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.type.DType;
@@ -52,6 +53,21 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
   @Override
   public String name() {
     return "simt";
+  }
+
+  @Override
+  protected GemmTiles tiles(SimtConfig c) {
+    return new GemmTiles(
+        c.tileM(),
+        c.tileN(),
+        c.tileK(),
+        c.stages(),
+        c.parts(),
+        1,
+        1,
+        c.minBlocks(),
+        false,
+        c.panel() != 1);
   }
 
   @Override

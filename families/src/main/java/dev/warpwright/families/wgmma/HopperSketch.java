@@ -2,6 +2,7 @@ package dev.warpwright.families.wgmma;
 
 import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.ThreadCopies;
@@ -98,6 +99,22 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   @Override
   protected @Nullable String problem(HopperConfig config) {
     return HopperLimits.problem(workload, config);
+  }
+
+  @Override
+  protected GemmTiles tiles(HopperConfig c) {
+    boolean persistent = c.blocks() > 0;
+    return new GemmTiles(
+        c.tileM(),
+        c.tileN(),
+        c.tileK(),
+        c.stages(),
+        GemmTiles.parts(c.division()),
+        c.clusterM(),
+        c.clusterN(),
+        c.minBlocks(),
+        persistent,
+        persistent);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.warpwright.families.wgmma;
 
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.TileFeatures;
@@ -38,6 +39,11 @@ public final class PackedSketch extends GemmSketch<HopperConfig> {
   @Override
   protected @Nullable String problem(HopperConfig config) {
     return PackedGemm.problem(workload, config, sms);
+  }
+
+  @Override
+  protected GemmTiles tiles(HopperConfig config) {
+    return packed.tiles(config);
   }
 
   @Override

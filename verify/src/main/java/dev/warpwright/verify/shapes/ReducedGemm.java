@@ -1,9 +1,9 @@
 package dev.warpwright.verify.shapes;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Rejected;
@@ -55,15 +55,17 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
    * Reduces a GEMM; empty if its configuration fits no smaller one.
    *
    * @param sms of the device for which the point was chosen
+   * @throws UserError if no family of the target has such points
    */
   public static Optional<ReducedGemm> of(
       GemmWorkload workload, GpuTarget target, int sms, Point point) {
-    GemmTiles tiles = GemmTiles.of(point, workload);
+    GemmTiles tiles =
+        GemmSpace.sketch(workload, target, sms, point).tiles(GemmSpace.decided(point));
     List<Long> rows = extents(workload.m(), tiles.m(), tiles.clusterM());
     List<Long> columns = extents(workload.n(), tiles.n(), tiles.clusterN());
     List<GemmWorkload> smaller = new ArrayList<>();
     long elements = rows.getFirst() * columns.getFirst();
-    for (long k : depths(workload.k(), tiles, isPersistent(point), elements)) {
+    for (long k : depths(workload.k(), tiles, elements)) {
       for (long m : rows) {
         for (long n : columns) {
           smaller.add(with(workload, m, n, k));
@@ -71,9 +73,9 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
       }
     }
     smaller.sort(Comparator.comparingDouble(GemmWorkload::flops));
-    boolean turns = takesTurns(point) && tiles.clusters(workload) > tiles.atOnce(sms);
+    boolean turns = tiles.turns() && tiles.clusters(workload) > tiles.atOnce(sms);
     for (GemmWorkload small : smaller) {
-      for (long few : devices(tiles, small, sms, turns, takesTurns(point))) {
+      for (long few : devices(tiles, small, sms, turns)) {
         Optional<Kernel> kernel = kernel(small, target, Math.toIntExact(few), point);
         if (kernel.isPresent()) {
           return Optional.of(new ReducedGemm(small, target, kernel.get()));
@@ -87,25 +89,10 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     return new GemmWorkload(m, n, k, w.precision(), w.result(), w.layout(), w.epilogue());
   }
 
-  /** Whether a block's ring goes on from one tile, or part of one, to the next. */
-  private static boolean isPersistent(Point point) {
-    return "yes".equals(point.option("persistent"));
-  }
-
-  /** Whether the number of SMs decides which tiles a block takes. */
-  private static boolean takesTurns(Point point) {
-    String division = point.option("division");
-    String panel = point.option("panel");
-    return isPersistent(point)
-        || panel != null && !panel.equals("1")
-        || division != null && WorkDivision.parse(division) instanceof WorkDivision.Stream;
-  }
-
   /** Numbers of SMs: so few that blocks take turns where they did, else so many that none does. */
-  private static long[] devices(
-      GemmTiles tiles, GemmWorkload small, int sms, boolean turns, boolean counts) {
+  private static long[] devices(GemmTiles tiles, GemmWorkload small, int sms, boolean turns) {
     long clusters = tiles.clusters(small);
-    if (!counts) {
+    if (!tiles.turns()) {
       return new long[] {sms};
     }
     // Fewer hold no cluster, and their kernels are not persistent.
@@ -134,10 +121,11 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
    *
    * @param elements of the result
    */
-  private static List<Long> depths(long k, GemmTiles tiles, boolean persistent, long elements) {
+  private static List<Long> depths(long k, GemmTiles tiles, long elements) {
     long round = tiles.parts() * tiles.stages();
     boolean takesLong = elements * round * tiles.k() > LONG;
-    long steps = Math.max(persistent || takesLong ? tiles.stages() : round, 2 * tiles.parts());
+    long steps =
+        Math.max(tiles.persistent() || takesLong ? tiles.stages() : round, 2 * tiles.parts());
     long least = steps * tiles.k() + 1;
     return alike(k, tiles.k(), Math.min(k, least), TRIED + MOST_STEPS * tiles.parts());
   }

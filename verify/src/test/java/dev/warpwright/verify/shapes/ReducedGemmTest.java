@@ -1,7 +1,9 @@
 package dev.warpwright.verify.shapes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.type.DType;
@@ -104,10 +106,12 @@ final class ReducedGemmTest {
 
   @Test
   void aConfigurationThatFitsNothingIsNotReduced() {
-    assertThat(
-            ReducedGemm.of(
-                GemmWorkload.nt(100, 100, 100, DType.BF16), GpuTarget.SM_80, SMS, PERSISTENT))
-        .isEmpty();
+    GemmWorkload large = GemmWorkload.nt(100, 100, 100, DType.BF16);
+    Point warps = WARPS.with("warps", "9x9");
+    assertThat(ReducedGemm.of(large, GpuTarget.SM_80, SMS, warps)).isEmpty();
+    assertThatThrownBy(() -> ReducedGemm.of(large, GpuTarget.SM_80, SMS, PERSISTENT))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("family");
   }
 
   /** Mistakes are found, those of a smaller GPU's memory too. */
