@@ -28,8 +28,8 @@ public record GemmTiles(
     long minBlocks,
     boolean persistent,
     boolean turns) {
-  /** SMs of which large clusters use all or none. */
-  private static final long GROUP = 16;
+  /** SMs of which clusters of more than two blocks use all or none. */
+  public static final int GROUP = 16;
 
   /** Tiles of single blocks, of one part each, without a ring. */
   public static GemmTiles of(long m, long n, long k, long minBlocks) {
@@ -46,10 +46,14 @@ public record GemmTiles(
     return Math.ceilDiv(workload.m(), m * clusterM) * Math.ceilDiv(workload.n(), n * clusterN);
   }
 
-  /** Clusters that run at the same time; SMs come in groups, which large clusters do not fill. */
-  public long atOnce(long sms) {
+  /** SMs that clusters of so many blocks may use; at least one group. */
+  public static int used(int sms, long cluster) {
+    return cluster > 2 ? Math.max(1, sms / GROUP) * GROUP : sms;
+  }
+
+  /** Clusters that run at the same time. */
+  public long atOnce(int sms) {
     long cluster = clusterM * clusterN;
-    long used = cluster > 2 ? Math.max(1, sms / GROUP) * GROUP : sms;
-    return used * minBlocks / cluster;
+    return used(sms, cluster) * minBlocks / cluster;
   }
 }

@@ -165,7 +165,8 @@ public final class ShapesAction implements Action<ShapesRequest> {
         }
       }
     } catch (RuntimeException e) {
-      failure = OneLine.of((reduced == null ? "" : "at " + reduced + ": ") + e.getMessage());
+      String what = Objects.requireNonNullElse(e.getMessage(), e.toString());
+      failure = OneLine.of((reduced == null ? "" : "at " + reduced + ": ") + what);
     }
     return new Result(
         shape.text(), target.name(), check.map(UncachedCheck::skipped).orElse(0), reduced, failure);

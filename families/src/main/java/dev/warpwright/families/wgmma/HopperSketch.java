@@ -281,8 +281,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     if (cluster <= 2) {
       return sms * minBlocks / cluster * cluster;
     }
-    int few = Math.max(1, sms / 16) * 16;
-    int fewer = Math.max(1, few - 16);
+    int few = GemmTiles.used(sms, cluster);
+    int fewer = Math.max(1, few - GemmTiles.GROUP);
     return number(d, "resident", few, fewer) * minBlocks / cluster * cluster;
   }
 

@@ -25,17 +25,14 @@ public record RandomGemm(String text, GemmWorkload workload) {
 
   private static final double MOST_ELEMENTS = 1L << 27;
 
-  /** A type as the command line calls it. */
-  private record Type(String text, Precision precision) {}
-
-  private static final List<Type> TYPES =
+  private static final List<Precision> PRECISIONS =
       List.of(
-          new Type("bf16", Precision.BF16),
-          new Type("f16", Precision.F16),
-          new Type("tf32", Precision.TF32),
-          new Type("f32", Precision.F32),
-          new Type("e4m3", Precision.E4M3),
-          new Type("int8", Precision.INT8));
+          Precision.BF16,
+          Precision.F16,
+          Precision.TF32,
+          Precision.F32,
+          Precision.E4M3,
+          Precision.INT8);
 
   private static final List<Layout> LAYOUTS = List.of(Layout.NN, Layout.NT, Layout.TN, Layout.TT);
 
@@ -47,17 +44,17 @@ public record RandomGemm(String text, GemmWorkload workload) {
       long m = extent(random);
       long n = extent(random);
       long k = extent(random);
-      Type type = TYPES.get(random.nextInt(TYPES.size()));
+      Precision precision = PRECISIONS.get(random.nextInt(PRECISIONS.size()));
       Layout layout = LAYOUTS.get(random.nextInt(LAYOUTS.size()));
       if ((double) m * n * k <= MOST_WORK && (double) m * n <= MOST_ELEMENTS) {
-        RandomGemm gemm = of(m, n, k, type, layout);
+        RandomGemm gemm = of(m, n, k, precision, layout);
         gemms.putIfAbsent(gemm.text, gemm);
       }
     }
     return new ArrayList<>(gemms.values());
   }
 
-  private static RandomGemm of(long m, long n, long k, Type type, Layout layout) {
+  private static RandomGemm of(long m, long n, long k, Precision precision, Layout layout) {
     return new RandomGemm(
         String.format(
             Locale.ROOT,
@@ -65,16 +62,10 @@ public record RandomGemm(String text, GemmWorkload workload) {
             m,
             n,
             k,
-            type.text,
+            precision.name().toLowerCase(Locale.ROOT),
             layout.name().toLowerCase(Locale.ROOT)),
         new GemmWorkload(
-            m,
-            n,
-            k,
-            type.precision,
-            GemmWorkload.resultOf(type.precision.operand()),
-            layout,
-            Epilogue.NONE));
+            m, n, k, precision, GemmWorkload.resultOf(precision.operand()), layout, Epilogue.NONE));
   }
 
   /** Equally many of each magnitude; a third is as drawn, the others are multiples of 8 and 64. */

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
 /**
  * The configuration of a GEMM's kernel, applied to a GEMM that is small enough for the simulator
@@ -75,8 +75,8 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
     smaller.sort(Comparator.comparingDouble(GemmWorkload::flops));
     boolean turns = tiles.turns() && tiles.clusters(workload) > tiles.atOnce(sms);
     for (GemmWorkload small : smaller) {
-      for (long few : devices(tiles, small, sms, turns)) {
-        Optional<Kernel> kernel = kernel(small, target, Math.toIntExact(few), point);
+      for (int few : devices(tiles, small, sms, turns)) {
+        Optional<Kernel> kernel = kernel(small, target, few, point);
         if (kernel.isPresent()) {
           return Optional.of(new ReducedGemm(small, target, kernel.get()));
         }
@@ -90,23 +90,24 @@ public record ReducedGemm(GemmWorkload workload, GpuTarget target, Kernel kernel
   }
 
   /** Numbers of SMs: so few that blocks take turns where they did, else so many that none does. */
-  private static long[] devices(GemmTiles tiles, GemmWorkload small, int sms, boolean turns) {
+  private static int[] devices(GemmTiles tiles, GemmWorkload small, int sms, boolean turns) {
     long clusters = tiles.clusters(small);
     if (!tiles.turns()) {
-      return new long[] {sms};
+      return new int[] {sms};
     }
     // Fewer hold no cluster, and their kernels are not persistent.
-    long least = tiles.clusterM() * tiles.clusterN();
+    int least = Math.toIntExact(tiles.clusterM() * tiles.clusterN());
+    int most = (int) Math.min(sms, clusters * least);
     return turns
-        ? LongStream.iterate(Math.min(sms, clusters * least), few -> few >= least, few -> few - 1)
+        ? IntStream.iterate(most, few -> few >= least, few -> few - 1)
             .filter(few -> tiles.atOnce(few) < clusters)
             .limit(TRIED)
             .toArray()
-        : LongStream.concat(
-                LongStream.rangeClosed(least, sms)
+        : IntStream.concat(
+                IntStream.rangeClosed(least, sms)
                     .filter(few -> tiles.atOnce(few) >= clusters)
                     .limit(TRIED),
-                LongStream.of(sms))
+                IntStream.of(sms))
             .toArray();
   }
 
