@@ -17,5 +17,6 @@ module dev.warpwright.orders {
       dev.warpwright.measure;
   exports dev.warpwright.perf.order to
       dev.warpwright.explorer,
-      dev.warpwright.measure;
+      dev.warpwright.measure,
+      dev.warpwright.verify;
 }

@@ -61,8 +61,12 @@ final class NetworkTuneTest {
   private final NetworkTask task = task();
 
   private static NetworkTask task() {
+    return task("32,32,32");
+  }
+
+  private static NetworkTask task(String widths) {
     return NetworkTask.of(
-        "mlp", new KeyValues(List.of("widths=32,32,32", "rows=1048576", "dtype=f16")), null);
+        "mlp", new KeyValues(List.of("widths=" + widths, "rows=1048576", "dtype=f16")), null);
   }
 
   /** Outcomes by name, at once or after a while. */
@@ -179,9 +183,10 @@ final class NetworkTuneTest {
                 () -> DEVICE,
                 (network, programs, library, rounds, sustained, progress) -> bench(programs))
             .perform(
-                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
+                new NetworkRequest(
+                    List.of(task("64,64,64,64,64")), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
-    // As 64 (four) of as many rows, which takes 68.3 us by four and 73.0 by three or five.
+    // It takes 68.3 us by four warpgroups and 73.0 by three or five.
     assertThat(untuned.text())
         .contains("register chaining consumers=4 prefetch=1 stages=1: untuned");
   }

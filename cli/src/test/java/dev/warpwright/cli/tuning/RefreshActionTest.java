@@ -141,7 +141,10 @@ final class RefreshActionTest {
       // What ships next holds each of them once, as it is now.
       StringWriter lines = new StringWriter();
       assertThat(database.exportFastest(lines, 2)).isEqualTo(3);
-      assertThat(lines.toString()).doesNotContain("12.8").contains("\"time_us\":18.0");
+      // Its seconds may be 12.8, too.
+      assertThat(lines.toString())
+          .doesNotContain("\"12.8\"", "nvrtc 12.8")
+          .contains("\"time_us\":18.0");
     }
   }
 

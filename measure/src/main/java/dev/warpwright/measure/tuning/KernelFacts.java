@@ -11,7 +11,7 @@ import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.perf.OrderTraffic;
+import dev.warpwright.perf.order.OrderTraffic;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.api.KernelCounters;

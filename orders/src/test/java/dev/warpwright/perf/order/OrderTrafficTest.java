@@ -1,8 +1,9 @@
-package dev.warpwright.perf;
+package dev.warpwright.perf.order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.perf.LowerBounds;
 import org.junit.jupiter.api.Test;
 
 class OrderTrafficTest {

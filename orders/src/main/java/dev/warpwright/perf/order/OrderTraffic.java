@@ -1,4 +1,4 @@
-package dev.warpwright.perf;
+package dev.warpwright.perf.order;
 
 import dev.warpwright.ir.order.BlockOrder;
 import java.util.Iterator;
