@@ -183,8 +183,8 @@ public final class SimtGemm {
     s.compactAll();
     long alongA = workload.layout().transposedA() ? workload.m() : workload.k();
     long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
-    fetch(s, a, c, run, alongA % run == 0 ? run : 1, turnA);
-    fetch(s, b, c, run, alongB % run == 0 ? run : 1, turnB);
+    fetch(s, a, c, run, Math.toIntExact(Long.lowestOneBit(alongA | run)), turnA);
+    fetch(s, b, c, run, Math.toIntExact(Long.lowestOneBit(alongB | run)), turnB);
     if (c.byRows()) {
       long together = Long.lowestOneBit(workload.resultColumns() | run);
       ThreadLoops.together(s, List.of(m.inner(), n.inner()), c.threads(), together);

@@ -91,7 +91,7 @@ public final class SimtModel {
     double left = own - whole * resident;
     double last = left > 0 ? wave(w, c, target, left).clocks(steps) : 0;
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
-    double work = whole * wave.clocks(steps) + last;
+    double work = whole * wave.clocks(steps) + last + combined(w, c);
     double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
 
     double waves = own / resident;
@@ -203,13 +203,20 @@ public final class SimtModel {
     step = Math.max(step, latency) + at(WAITED) * Math.min(step, latency);
     double end = 250 + c.sums() * warps * resident * stored(w, c);
     if (c.parts() > 1) {
-      // Every part is written, and read by the last block, before which it may not begin.
-      end +=
-          resident * 2 * c.tileM() * c.tileN() * 4 / at(L2_BYTES)
-              + at(LATENCY)
-              + (double) c.parts() * c.sums() / run * at(PART);
+      end += resident * tileBytes(w, c) / at(L2_BYTES);
     }
     return new Wave(math, issue, shared, l2, step, end);
+  }
+
+  /** Clocks for which the last block of a tile reads what others have written of it. */
+  private double combined(GemmWorkload w, SimtConfig c) {
+    return c.parts() == 1
+        ? 0
+        : at(LATENCY) + c.parts() * (at(PART) + tileBytes(w, c) / at(L2_BYTES));
+  }
+
+  private static double tileBytes(GemmWorkload w, SimtConfig c) {
+    return (double) c.tileM() * c.tileN() * w.operands().bytes();
   }
 
   /** Clocks of an SM for a warp's instruction that stores an element of each thread. */
@@ -245,12 +252,12 @@ public final class SimtModel {
 
   /** Elements that an access of A may take, as rows begin. */
   private static int lanesA(GemmWorkload w, int run) {
-    return (w.layout().transposedA() ? w.m() : w.k()) % run == 0 ? run : 1;
+    return (int) Long.lowestOneBit((w.layout().transposedA() ? w.m() : w.k()) | run);
   }
 
   /** The same of B. */
   private static int lanesB(GemmWorkload w, int run) {
-    return (w.layout().transposedB() ? w.k() : w.n()) % run == 0 ? run : 1;
+    return (int) Long.lowestOneBit((w.layout().transposedB() ? w.k() : w.n()) | run);
   }
 
   /** Whether some threads have nothing to copy when others still have. */

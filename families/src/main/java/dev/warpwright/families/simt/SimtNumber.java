@@ -75,7 +75,7 @@ enum SimtNumber {
   ONE_SECTOR,
   TWO_SECTORS,
 
-  /** Clocks for the last block of a tile to add one vector of each thread of another part. */
+  /** Clocks for which the last block of a tile waits for each part, beside the time to read it. */
   PART,
   LAUNCH,
 

@@ -43,6 +43,16 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
   /** Steps of a part, below which its beginning and its end cost more than they save. */
   private static final int LEAST_STEPS = 8;
 
+  private static final long[] ACROSS = {1, 2, 4, 8, 12, 16};
+
+  /** Rows or columns of a result of few tiles. */
+  private static final long SHORT = 320;
+
+  private static final long[] PARTS = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48};
+
+  /** Waves that parts of tiles may fill exactly. */
+  private static final long FILLED_WAVES = 4;
+
   private final SimtModel model;
 
   public SimtSketch(GemmWorkload workload, GpuTarget target, int sms) {
@@ -89,15 +99,11 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
   protected SimtConfig config(Decisions d) {
     boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
     // Single elements of a row or column are read along K, groups of them across.
-    long[] lengths =
-        LongStream.of(alongK ? new long[] {1, 2, 4, 7, 8, 14, 16} : new long[] {1, 2, 4, 8, 12, 16})
-            .filter(length -> length >= shortest())
-            .toArray();
-    int rows = number(d, "rows", upTo(workload.m(), lengths));
+    int rows = number(d, "rows", upTo(workload.m(), lengths(alongK, workload.m())));
     int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
     int warpM = rows * lanesM;
     int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 4, 8));
-    int columns = number(d, "columns", upTo(workload.n(), lengths));
+    int columns = number(d, "columns", upTo(workload.n(), lengths(alongK, workload.n())));
     int warpN = columns * 32 / lanesM;
     int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
     // Small tiles leave warps for parts of the depth.
@@ -168,27 +174,32 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
                             || tiles * o <= MOST_WAVES * atOnce
                                 && steps >= (long) LEAST_STEPS * o
                                 && fits(whole.shared(o, 1))),
-                1,
-                2,
-                3,
-                4,
-                5,
-                6,
-                7,
-                8,
-                10,
-                12,
-                16,
-                20,
-                24,
-                32,
-                48));
+                partsOf(tiles, atOnce)));
     int panel =
         number(
             d,
             "panel",
             fitting(o -> o == 1 || rows % o == 0 && tiles > atOnce, 1, 2, 4, 8, 16, 32, 64));
     return whole.shared(parts, panel);
+  }
+
+  /** Elements that a thread may have along a side of the result. */
+  private long[] lengths(boolean alongK, long extent) {
+    LongStream usual = LongStream.of(alongK ? new long[] {1, 2, 4, 7, 8, 14, 16} : ACROSS);
+    // Of a short side little must be beside the result.
+    LongStream odd = LongStream.of(!alongK && extent <= SHORT ? new long[] {20, 28} : new long[0]);
+    return LongStream.concat(usual, odd).filter(length -> length >= shortest()).toArray();
+  }
+
+  /** Usual numbers of parts, and those with which whole waves are nearly full. */
+  private static long[] partsOf(long tiles, long atOnce) {
+    return LongStream.concat(
+            LongStream.of(PARTS),
+            LongStream.rangeClosed(1, FILLED_WAVES).map(w -> w * atOnce / tiles))
+        .filter(parts -> parts >= 1 && parts <= PARTS[PARTS.length - 1])
+        .distinct()
+        .sorted()
+        .toArray();
   }
 
   private boolean fits(SimtConfig config) {

@@ -40,6 +40,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
 import static dev.warpwright.families.wgmma.HopperNumber.STAGE;
 import static dev.warpwright.families.wgmma.HopperNumber.START;
 import static dev.warpwright.families.wgmma.HopperNumber.STORE;
+import static dev.warpwright.families.wgmma.HopperNumber.STRAYED;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
@@ -87,6 +88,9 @@ public final class HopperModel {
   /** Bytes of a sector of L2. */
   static final int SECTOR = 32;
 
+  /** Operands of so many times what L2 keeps have left it when another block asks for them. */
+  private static final double FORGOTTEN = 8;
+
   /** Bytes of K that an instruction multiplies, and rows. */
   private static final int INSTRUCTION_BYTES = 32;
 
@@ -133,7 +137,7 @@ public final class HopperModel {
             cycle + unmasked,
             copying(w, c, sharing));
     if (c.division() instanceof WorkDivision.Stream) {
-      step *= at(APART);
+      step *= at(APART) * (1 + strayed(grid, c));
     }
     double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
@@ -168,6 +172,18 @@ public final class HopperModel {
   private double collected(GemmWorkload w, HopperConfig c, double math) {
     return c.held()
         ? math / c.consumers() + at(COLLECT) * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES
+        : 0;
+  }
+
+  /**
+   * How much longer a step takes because blocks that need the same operand are at different places
+   * of K, where threads wait for what they transpose.
+   */
+  private double strayed(TileGrid grid, HopperConfig c) {
+    GemmWorkload w = grid.workload();
+    double bytes = ((double) w.m() + w.n()) * w.k() * w.operands().bytes();
+    return HopperLimits.transposes(w, c)
+        ? at(STRAYED) * Math.min(1, bytes / (FORGOTTEN * grid.kept()))
         : 0;
   }
 

@@ -122,6 +122,9 @@ enum HopperNumber {
   /** How much longer steps take of blocks that are at different steps, and so share little. */
   APART,
 
+  /** The same beside that where threads transpose an operand that L2 no longer has. */
+  STRAYED,
+
   /** How nearly what goes on at the same time takes no longer than the longest of it. */
   SHARP,
 

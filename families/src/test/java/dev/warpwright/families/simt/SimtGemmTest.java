@@ -30,7 +30,12 @@ class SimtGemmTest {
     SimtConfig alongK2 = new SimtConfig(8, 64, 32, 8, 32, 2, 1, 2, false, false, true, 1);
     SimtConfig odd = new SimtConfig(28, 112, 16, 28, 112, 2, 2, 3, false, true, true, 1);
     SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, false, 1);
+    SimtConfig tall = new SimtConfig(56, 64, 8, 56, 64, 2, 1, 3, false, true, false, 1);
+    SimtConfig wide = new SimtConfig(64, 40, 16, 64, 40, 16, 1, 2, false, true, false, 1);
     return Stream.of(
+        set(of(50, 62, 22, Layout.NN, ALL), tall, GpuTarget.SM_80),
+        set(of(55, 61, 90, Layout.TT, Epilogue.NONE), tall.shared(3, 1), GpuTarget.SM_80),
+        set(of(66, 38, 34, Layout.NT, ALL), wide, GpuTarget.SM_75),
         set(of(34, 66, 40, Layout.NT, ALL), small.shared(3, 1), GpuTarget.SM_80),
         set(of(64, 64, 32, Layout.NT, Epilogue.NONE), async.shared(2, 2), GpuTarget.SM_80),
         set(of(50, 70, 50, Layout.TN, Epilogue.NONE), async.shared(4, 2), GpuTarget.SM_80),

@@ -1,5 +1,6 @@
 package dev.warpwright.families.simt;
 
+import static dev.warpwright.target.GpuTarget.SM_90A;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.space.GemmSpace;
@@ -13,11 +14,14 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -68,5 +72,39 @@ final class SimtSketchTest {
           .as("%s: %s, seed %d", candidate.point(), v, SEED)
           .isTrue();
     }
+  }
+
+  /** 28 rows of 4 lanes are 112, of which 109 are rows of the result; 34 tiles in 15 parts, 510. */
+  @Test
+  void shortSidesAndWavesAreFilled() {
+    Space space =
+        GemmSpace.of(GemmWorkload.of(109, 4322, 15896, DType.F32, Layout.NN), SM_90A, 132);
+    String text =
+        "sketch=simt rows=28 lanesM=2 warpsM=2 columns=4 warpsN=%d slices=1 tileK=16 ahead=no"
+            + " serpentine=yes store=direct stages=4 minBlocks=1 parts=%d panel=1";
+    assertThat(space.replay(Point.parse(text.formatted(2, 7))).candidate()).isNotNull();
+    Candidate filled = space.replay(Point.parse(text.formatted(2, 15))).candidate();
+    assertThat(filled).isNotNull();
+    assertThat(filled.point().option("parts")).isEqualTo("15");
+    // Rows of a long side fill tiles of usual sizes.
+    Space tall = GemmSpace.of(GemmWorkload.of(9696, 105, 320, DType.F32, Layout.TT), SM_90A, 132);
+    SplittableRandom random = new SplittableRandom(SEED);
+    assertThat(Stream.generate(() -> tall.sample(random).point().option("rows")).limit(200))
+        .doesNotContain("20", "28");
+  }
+
+  /** Two kernels, measured on an H200 (docs/benchmarks, 2026-11-28, threads on odd shapes). */
+  @ParameterizedTest
+  @CsvSource({
+    "380.7, rows=28 lanesM=2 warpsM=2 columns=4 warpsN=4 slices=1 tileK=16 ahead=no stages=6 parts=7",
+    "409.7, rows=16 lanesM=2 warpsM=4 columns=8 warpsN=2 slices=1 tileK=8 ahead=no stages=4 parts=15"
+  })
+  void partsAreAddedByOneBlock(double measured, String tiles) {
+    Space space =
+        GemmSpace.of(GemmWorkload.of(109, 4322, 15896, DType.F32, Layout.NN), SM_90A, 132);
+    String text = "sketch=simt " + tiles + " serpentine=yes store=direct minBlocks=1 panel=1";
+    Candidate candidate = space.replay(Point.parse(text)).candidate();
+    assertThat(candidate).as(text).isNotNull();
+    assertThat(candidate.features().predictedUs()).isBetween(measured / 1.1, measured * 1.1);
   }
 }

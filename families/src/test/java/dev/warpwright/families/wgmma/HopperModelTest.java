@@ -82,4 +82,40 @@ final class HopperModelTest {
     assertThat(candidate).as(text).isNotNull();
     assertThat(candidate.features().predictedUs()).isBetween(measured / 1.2, measured * 1.2);
   }
+
+  /**
+   * Blocks of Stream-K are at different places of K, and wait for what they transpose of operands
+   * that L2 does not keep: 2462 us for 1195 of whole tiles (H200).
+   */
+  @Test
+  void transposedOperandsThatNoCacheKeepsAreForWholeTiles() {
+    GemmWorkload workload =
+        GemmWorkload.of(576, 7576, 28293, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32);
+    Space space = GemmSpace.of(workload, GpuTarget.SM_90A, 132);
+    String both = "sketch=wgmma mnMajor=registers swapped=no tileM=192 ";
+    String end = " minBlocks=1 cluster=1x1 persistent=yes store=shared ";
+    double whole =
+        expected(space, both + "tileN=88 tileK=64 stages=3 order=column division=whole" + end);
+    double stream =
+        expected(space, both + "tileN=168 tileK=32 stages=4 order=hilbert division=stream:1" + end);
+    assertThat(stream).isGreaterThan(1.25 * whole);
+    assertThat(TunedGemm.untuned(space).point().option("division")).isNotEqualTo("stream:1");
+  }
+
+  /**
+   * Threads load rows that begin anywhere by few bytes, which takes them less than whole vectors.
+   */
+  @Test
+  void oddRowsOfTf32AreTransposedRatherThanMultipliedByWarps() {
+    GemmWorkload workload =
+        GemmWorkload.of(4253, 1274, 3520, DType.F32, GemmWorkload.Layout.TN).with(Precision.TF32);
+    Space space = GemmSpace.of(workload, GpuTarget.SM_90A, 132);
+    assertThat(TunedGemm.untuned(space).point().option("sketch")).isEqualTo("wgmma");
+  }
+
+  private static double expected(Space space, String text) {
+    Candidate candidate = space.replay(Point.parse(text.strip())).candidate();
+    assertThat(candidate).as(text).isNotNull();
+    return candidate.features().predictedUs();
+  }
 }
