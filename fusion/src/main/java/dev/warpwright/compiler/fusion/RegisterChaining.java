@@ -144,11 +144,21 @@ abstract sealed class RegisterChaining<T> implements FusionRule
    * rows, and then in their order.
    */
   final List<T> fastestFirst(FusionInput in, List<T> sizes) {
-    double least = least(in, sizes);
-    return sizes.stream()
+    record Expected<S>(S size, double micros, double idle) {}
+    // Each once, not for each comparison: what a network's formulas take is counted for it.
+    List<Expected<T>> expected =
+        sizes.stream()
+            .map(
+                size ->
+                    new Expected<>(
+                        size, micros(in, size, in.sms()), idle(in, warps(size), rows(size))))
+            .toList();
+    double least = expected.stream().mapToDouble(Expected::micros).min().orElse(0);
+    return expected.stream()
         .sorted(
-            Comparator.comparingDouble((T size) -> weighed(in, size, least))
-                .thenComparingDouble(size -> idle(in, warps(size), rows(size))))
+            Comparator.comparingDouble((Expected<T> size) -> weighed(size.micros(), least))
+                .thenComparingDouble(Expected::idle))
+        .map(Expected::size)
         .toList();
   }
 
@@ -156,8 +166,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     return sizes.stream().mapToDouble(size -> micros(in, size, in.sms())).min().orElse(0);
   }
 
-  private double weighed(FusionInput in, T tiling, double least) {
-    double micros = micros(in, tiling, in.sms());
+  private static double weighed(double micros, double least) {
     return micros <= ALIKE * least ? least : micros;
   }
 
@@ -204,7 +213,7 @@ abstract sealed class RegisterChaining<T> implements FusionRule
     double least = micros;
     int tried = 0;
     for (T tiling : sizes) {
-      double expected = weighed(in, tiling, first);
+      double expected = weighed(micros(in, tiling, in.sms()), first);
       if (expected >= least || tried == MOST_TRIED) {
         break;
       }

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -22,12 +23,13 @@ public record FormulaReads(int columns, int elements, boolean sums, boolean func
     Set<Expr.Load> columns = new HashSet<>();
     Set<Expr.Load> elements = new HashSet<>();
     boolean[] found = {false, false};
+    List<Buffer> params = group.func().buffers();
     group.expressions(
         stage,
         e -> {
           if (e instanceof Expr.Load load) {
             Buffer buffer = load.buffer();
-            boolean param = group.func().buffers().contains(buffer);
+            boolean param = params.contains(buffer);
             if (param && buffer.scope() == Scope.GLOBAL) {
               (buffer.hasConstantShape() ? columns : elements).add(load);
             }

@@ -101,6 +101,7 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   /** Shows the expressions of a stage, but for what is computed once for all of a row's columns. */
   void expressions(Stage stage, Consumer<Expr> visitor) {
     boolean reduces = reduces();
+    List<Buffer> params = func.buffers();
     Walk.statements(
         func.body(),
         s -> {
@@ -108,7 +109,7 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
             Walk.expressions(
                 block,
                 e -> {
-                  if (!reduces || !isOfRow(e)) {
+                  if (!reduces || !isOfRow(e, params)) {
                     visitor.accept(e);
                   }
                 });
@@ -117,13 +118,13 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   }
 
   /** Whether an expression is made of what rows were reduced to, and of nothing else. */
-  private boolean isOfRow(Expr e) {
+  private static boolean isOfRow(Expr e, List<Buffer> params) {
     boolean[] found = {false, true};
     Walk.expressions(
         e,
         inner -> {
           if (inner instanceof Expr.Load(Buffer buffer, List<Expr> _)) {
-            boolean reduced = buffer.rank() == 1 && !func.buffers().contains(buffer);
+            boolean reduced = buffer.rank() == 1 && !params.contains(buffer);
             found[0] |= reduced;
             found[1] &= reduced;
           }
