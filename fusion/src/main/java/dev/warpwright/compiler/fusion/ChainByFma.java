@@ -9,6 +9,7 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /**
  * {@link RegisterChaining} in f32, by warps that multiply by fma: accumulators are in registers,
@@ -77,8 +78,8 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
-  double micros(FusionInput in, SimtTiling tiling, int sms) {
-    return idle(in, tiling.warps(), tiling.rows());
+  ToDoubleFunction<SimtTiling> micros(FusionInput in, int sms) {
+    return tiling -> idle(in, tiling.warps(), tiling.rows());
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.fusion;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
@@ -13,6 +14,8 @@ import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceCatalogue;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,13 +59,14 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
     List<ChainTiling> tilings = tilings(in);
     return tilings.isEmpty()
         ? Double.POSITIVE_INFINITY
-        : micros(in, tilings.getFirst(), times.device().sms());
+        : micros(in, times.device().sms()).applyAsDouble(tilings.getFirst());
   }
 
   @Override
-  double micros(FusionInput in, ChainTiling tiling, int sms) {
-    return new ChainTimes(Calibration.of(in.target()))
-        .micros(tiling, in.chained(), LinkedNetwork.constants(in.chain()), sms, in.rows());
+  ToDoubleFunction<ChainTiling> micros(FusionInput in, int sms) {
+    ChainTimes times = new ChainTimes(Calibration.of(in.target()));
+    Set<Buffer> constants = LinkedNetwork.constants(in.chain());
+    return tiling -> times.micros(tiling, in.chained(), constants, sms, in.rows());
   }
 
   /**

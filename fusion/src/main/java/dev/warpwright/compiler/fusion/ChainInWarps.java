@@ -8,6 +8,7 @@ import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.Calibration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,14 +51,16 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
     List<WarpTiling> measured = measured(in);
     return measured.isEmpty()
         ? Double.POSITIVE_INFINITY
-        : micros(in, measured.getFirst(), times.device().sms());
+        : micros(in, times.device().sms()).applyAsDouble(measured.getFirst());
   }
 
   @Override
-  double micros(FusionInput in, WarpTiling tiling, int sms) {
-    return in.target().hasHopper()
-        ? new ChainTimes(Calibration.of(in.target())).micros(tiling, in.chained(), sms, in.rows())
-        : idle(in, tiling.warps(), tiling.rows());
+  ToDoubleFunction<WarpTiling> micros(FusionInput in, int sms) {
+    if (!in.target().hasHopper()) {
+      return tiling -> idle(in, tiling.warps(), tiling.rows());
+    }
+    ChainTimes times = new ChainTimes(Calibration.of(in.target()));
+    return tiling -> times.micros(tiling, in.chained(), sms, in.rows());
   }
 
   /** By warpgroups, where these spill less. */

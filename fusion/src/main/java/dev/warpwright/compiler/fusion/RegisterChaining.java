@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,8 +71,11 @@ abstract sealed class RegisterChaining<T> implements FusionRule
   /** Sizes to measure, the presumably fastest first. */
   abstract List<T> measured(FusionInput in);
 
-  /** Microseconds with some sizes on so many SMs, or anything else that tells them apart. */
-  abstract double micros(FusionInput in, T tiling, int sms);
+  /**
+   * Microseconds by sizes on so many SMs, or anything else that tells sizes apart; to be asked for
+   * many, by one thread.
+   */
+  abstract ToDoubleFunction<T> micros(FusionInput in, int sms);
 
   /**
    * What tells sizes apart of which nothing else is known: warps for which there is no tile of rows
@@ -145,13 +149,14 @@ abstract sealed class RegisterChaining<T> implements FusionRule
    */
   final List<T> fastestFirst(FusionInput in, List<T> sizes) {
     record Expected<S>(S size, double micros, double idle) {}
-    // Each once, not for each comparison: what a network's formulas take is counted for it.
+    ToDoubleFunction<T> micros = micros(in, in.sms());
+    // Each once, not for each comparison.
     List<Expected<T>> expected =
         sizes.stream()
             .map(
                 size ->
                     new Expected<>(
-                        size, micros(in, size, in.sms()), idle(in, warps(size), rows(size))))
+                        size, micros.applyAsDouble(size), idle(in, warps(size), rows(size))))
             .toList();
     double least = expected.stream().mapToDouble(Expected::micros).min().orElse(0);
     return expected.stream()
@@ -160,10 +165,6 @@ abstract sealed class RegisterChaining<T> implements FusionRule
                 .thenComparingDouble(Expected::idle))
         .map(Expected::size)
         .toList();
-  }
-
-  private double least(FusionInput in, List<T> sizes) {
-    return sizes.stream().mapToDouble(size -> micros(in, size, in.sms())).min().orElse(0);
   }
 
   private static double weighed(double micros, double least) {
@@ -202,18 +203,19 @@ abstract sealed class RegisterChaining<T> implements FusionRule
 
   /**
    * The best of some sizes, of which those are compiled that might be it; null if none takes less
-   * than {@code micros}.
+   * than {@code most} microseconds.
    *
    * @param sizes the presumably fastest first
    */
   final @Nullable Compiled fastest(
-      FusionInput in, FusionAttempts attempts, List<T> sizes, double micros) {
+      FusionInput in, FusionAttempts attempts, List<T> sizes, double most) {
     Compiled best = null;
-    double first = least(in, sizes);
-    double least = micros;
+    ToDoubleFunction<T> micros = micros(in, in.sms());
+    double first = sizes.stream().mapToDouble(micros).min().orElse(0);
+    double least = most;
     int tried = 0;
     for (T tiling : sizes) {
-      double expected = weighed(micros(in, tiling, in.sms()), first);
+      double expected = weighed(micros.applyAsDouble(tiling), first);
       if (expected >= least || tried == MOST_TRIED) {
         break;
       }

@@ -31,6 +31,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.target.Calibration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -44,7 +46,8 @@ import java.util.Set;
  * each). Later ones wait for what the instruction cache does not hold.
  *
  * <p>Numbers were fitted, some by hand, to timed ways of random networks on an H200
- * (docs/decisions/0106-networks-by-their-slots.md, 0117-numbers-of-all-timed-networks.md).
+ * (docs/decisions/0106-networks-by-their-slots.md, 0117-numbers-of-all-timed-networks.md). To be
+ * used by one thread.
  */
 public final class ChainTimes {
   /** The section of calibrations. */
@@ -85,6 +88,31 @@ public final class ChainTimes {
 
   private final Calibration.Numbers<ChainNumber> fitted;
 
+  /** Sizes are many, and tiles of few kinds: formulas are counted once for each kind. */
+  private final Map<Tile, TileWork> counted = new HashMap<>();
+
+  /**
+   * Rows that are carried together.
+   *
+   * @param group of stages, the same object
+   */
+  private record Tile(StageGroup group, long rows, int warps, boolean staged) {
+    @Override
+    public boolean equals(Object o) {
+      return o
+              instanceof Tile(StageGroup other, long otherRows, int otherWarps, boolean otherStaged)
+          && group == other
+          && rows == otherRows
+          && warps == otherWarps
+          && staged == otherStaged;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * (31 * System.identityHashCode(group) + (int) rows) + (staged ? warps : -warps);
+    }
+  }
+
   /** With what was fitted for a device. */
   public ChainTimes(Calibration calibration) {
     fitted = calibration.numbers(SECTION, ChainNumber.class);
@@ -92,6 +120,12 @@ public final class ChainTimes {
 
   private double at(ChainNumber number) {
     return fitted.at(number);
+  }
+
+  private TileWork work(StageGroup group, long rows, int warps, boolean staged) {
+    return counted.computeIfAbsent(
+        new Tile(group, rows, warps, staged),
+        tile -> TileWork.of(fitted, group, rows, warps, staged));
   }
 
   private static double tiles(long rows, long ofTile, int sms) {
@@ -105,8 +139,7 @@ public final class ChainTimes {
    */
   public double micros(
       ChainTiling tiling, StageGroup group, Set<Buffer> constants, int sms, long rows) {
-    TileWork work =
-        TileWork.of(fitted, group, RegisterChain.ROWS, WARPS_OF_GROUP, tiling.stagesResults());
+    TileWork work = work(group, RegisterChain.ROWS, WARPS_OF_GROUP, tiling.stagesResults());
     StagedWeights weights = tiling.weights();
     double stay = 0;
     double flow = 0;
@@ -158,7 +191,7 @@ public final class ChainTimes {
 
   /** Microseconds by warps. */
   public double micros(WarpTiling tiling, StageGroup group, int sms, long rows) {
-    TileWork work = TileWork.of(fitted, group, tiling.rows(), 1, tiling.stagesResults());
+    TileWork work = work(group, tiling.rows(), 1, tiling.stagesResults());
     double products = 0;
     double loads = 0;
     double stay = 0;
