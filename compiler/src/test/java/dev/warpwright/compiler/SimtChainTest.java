@@ -86,7 +86,7 @@ class SimtChainTest {
       CompiledKernel kernel = model.program(1 << 20).kernels().getFirst();
       assertThat(kernel.why())
           .contains(
-              "each of 16 warps passes activations of 32 rows through shared memory of its own");
+              "each of 12 warps passes activations of 48 rows through shared memory of its own");
       assertThat(IrPrinter.text(kernel.kernel())).contains("for layer in 2");
       assertThat(model.program(1000).kernels().getFirst().why()).doesNotContain("of its own");
     }
@@ -107,8 +107,10 @@ class SimtChainTest {
                 .kernel());
     assertThat(kernel).containsOnlyOnce("sync_threads()").contains("sync_warp()");
     assertThat(kernel)
-        .contains("fc: f32[64] local", "a_frag: f32[8] local", "b_frag: f32[8] local")
+        .contains("fc: f32[96] local", "a_frag: f32[12] local", "b_frag: f32[8] local")
         .contains("a_frag[ramp(h * 4, 1, 4)] = smem_f32[ramp(")
-        .contains("for layer in 4");
+        .contains("for layer in 4")
+        // Results leave through registers of their own.
+        .contains("result[r3 * 32 + r2 * 8 + r1 * 4 + r0] = copy.f32(fc[");
   }
 }

@@ -45,6 +45,9 @@ final class ExprPrinter {
 
   private Set<String> streamed = Set.of();
 
+  /** Of the loop over items around; null without one. */
+  private @Nullable RunningPointers running;
+
   /** The variable without which asynchronous copies do not happen; null for none. */
   private @Nullable String guard;
 
@@ -122,10 +125,21 @@ final class ExprPrinter {
     if (isScalarVariable(buffer)) {
       return Text.atom(names.of(buffer));
     }
+    RunningPointers.Reached reached = running == null ? null : running.reach(buffer, indices);
+    if (reached != null) {
+      return Text.atom(reached.pointer() + "[" + print(facts.simplified(reached.offset())) + "]");
+    }
     Buffer outer = constants.enter(buffer);
     Text offset = offset(buffer, indices);
     constants.enter(outer);
     return Text.atom(names.of(buffer) + "[" + offset + "]");
+  }
+
+  /** Lets elements be reached by the pointers of a loop, or not: null. */
+  @Nullable RunningPointers run(@Nullable RunningPointers pointers) {
+    RunningPointers outer = running;
+    running = pointers;
+    return outer;
   }
 
   private Text offset(Buffer buffer, List<Expr> indices) {

@@ -320,15 +320,41 @@ final class KernelPrinter {
     String bound = end instanceof Expr.IntImm || end instanceof Var ? "" : loopEnd(f, end, type);
     String from = exprs.print(f.min()).string();
     String until = bound.isEmpty() ? exprs.print(end).in(Text.SHIFT) : bound;
+    RunningPointers pointers = RunningPointers.of(f, names);
+    if (pointers != null) {
+      pointers.pointers().forEach(this::begin);
+    }
     names.open();
     String name = names.declare(f.var(), f.var().name());
     Bounds outside = facts.enter(facts.bounds().withRange(f.var(), f.min(), f.extent()));
-    braces(
+    lines.line(
         String.format(
-            Locale.ROOT, "for (%s %s = %s; %s < %s; ++%s)", type, name, from, name, until, name),
-        f.body());
+            Locale.ROOT, "for (%s %s = %s; %s < %s; ++%s) {", type, name, from, name, until, name));
+    RunningPointers outer = pointers == null ? null : exprs.run(pointers);
+    inBraces(f.body());
+    if (pointers != null) {
+      exprs.run(outer);
+      lines.indent();
+      pointers.pointers().forEach(p -> lines.line(p.name() + " += " + p.step() + ";"));
+      lines.outdent();
+    }
+    lines.line("}");
     facts.enter(outside);
     names.close();
+  }
+
+  private void begin(RunningPointers.Pointer pointer) {
+    Buffer buffer = pointer.buffer();
+    lines.line(
+        (accesses.writes(buffer) ? "" : "const ")
+            + CudaTypes.name(buffer.dtype())
+            + "* "
+            + pointer.name()
+            + " = &"
+            + names.of(buffer)
+            + "["
+            + exprs.print(facts.simplified(pointer.begin()))
+            + "];");
   }
 
   private static String pragma(Attrs attrs) {

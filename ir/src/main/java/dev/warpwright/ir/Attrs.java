@@ -19,6 +19,9 @@ public record Attrs(SortedMap<String, Object> values) {
   /** What a reader is told above a function or kernel, lines separated by {@code \n}. */
   public static final String COMMENT = "comment";
 
+  /** On a loop of which each iteration is a work item of the block, or of a part of it. */
+  public static final String ITEMS = "items";
+
   /** Copies the map and checks its values. */
   public Attrs {
     for (Map.Entry<String, Object> entry : values.entrySet()) {

@@ -90,13 +90,14 @@ public sealed interface Stmt
     }
 
     /**
-     * {@return the same with another body, over work items no more: a loop of threads}
+     * {@return the same with another body, as a loop of threads: over work items that come in
+     * order}
      *
      * @param newBody instead of this one
      */
     public For ofThreads(Stmt newBody) {
       return kind == ForKind.PERSISTENT
-          ? new For(var, min, extent, ForKind.SERIAL, axis, attrs, newBody)
+          ? new For(var, min, extent, ForKind.SERIAL, axis, attrs.with(Attrs.ITEMS, 1), newBody)
           : withBody(newBody);
     }
 

@@ -69,7 +69,23 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
           ProjectedAttention.of(attention, config, target, features).program(), Map.of());
     }
     Program alone = AttentionKernels.ofFull(attention, config, target).program();
-    return behind == null ? new Made(alone, Map.of()) : overlapping(alone, behind);
+    if (behind != null) {
+      return overlapping(alone, behind);
+    }
+    return new Made(target.hasHopper() ? early(alone) : alone, Map.of());
+  }
+
+  /** Launches of which each begins while the one before it ends, and waits for it. */
+  private static Program early(Program alone) {
+    List<Program.Step> steps = new ArrayList<>();
+    for (Program.Step step : alone.steps()) {
+      Program.Launch launch = (Program.Launch) step;
+      Kernel kernel = launch.kernel();
+      steps.add(
+          new Program.Launch(
+              EarlyStart.waiting(kernel, Set.of()).orElse(kernel), launch.arguments()));
+    }
+    return new Program(alone.name(), alone.params(), alone.workspace(), steps);
   }
 
   /** Launches of which each begins while the one before it ends, but for the first. */

@@ -1,5 +1,6 @@
 package dev.warpwright.families.launch;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -7,11 +8,16 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.visit.Folding;
 import dev.warpwright.ir.visit.FreshNames;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.CacheHints;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +77,12 @@ final class EarlyPrefetch {
         Stmt asked = asked(loop.body());
         yield isNothing(asked) ? asked : loop.withBody(asked);
       }
+      case Stmt.For loop when loop.attrs().has(Attrs.ITEMS) && isKnown(loop.extent()) ->
+          first(loop);
       case Stmt.Store store when store.buffer().scope() == Scope.LOCAL -> asked(store.value());
+      // What has been read goes on to where other threads see it.
+      case Stmt.Store store when isRegister(store.value()) -> Stmt.Seq.EMPTY;
+      case Stmt.Evaluate(Expr.Call call) when call.op() == Intrinsics.SYNC_WARP -> Stmt.Seq.EMPTY;
       default -> {
         stopped = true;
         yield Stmt.Seq.EMPTY;
@@ -79,11 +90,39 @@ final class EarlyPrefetch {
     };
   }
 
+  /** What the first item reads. */
+  private Stmt first(Stmt.For loop) {
+    Expr any = Exprs.lt(Exprs.i32(0), loop.extent());
+    Stmt once = folded(Substitution.ofVars(Map.of(loop.var(), loop.min())).stmt(loop.body()));
+    Stmt asked = guarded(any, asked(once));
+    stopped = true;
+    return asked;
+  }
+
+  private static Stmt folded(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        Expr result = super.expr(e);
+        return result instanceof Expr.Binary b && b.type().isScalar() && b.type().dtype().isInt()
+            ? Folding.binary(b)
+            : result;
+      }
+    }.stmt(s);
+  }
+
+  private static boolean isRegister(Expr e) {
+    return e instanceof Expr.Load(Buffer from, List<Expr> _) && from.scope() == Scope.LOCAL;
+  }
+
   /** The lines that a value is read from. */
   private Stmt asked(Expr value) {
     return switch (value) {
       case Expr.Select(Expr condition, Expr then, Expr otherwise)
           when condition.type().isScalar() && isKnown(condition) && isKnown(otherwise) ->
+          guarded(condition, asked(then));
+      case Expr.Select(Expr.Broadcast(Expr condition, int _), Expr then, Expr otherwise)
+          when isKnown(condition) && isKnown(otherwise) ->
           guarded(condition, asked(then));
       case Expr.Bitcast(var _, Expr bits) -> asked(bits);
       case Expr.Load(Buffer buffer, List<Expr> indices)

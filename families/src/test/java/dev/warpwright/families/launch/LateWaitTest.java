@@ -147,6 +147,43 @@ class LateWaitTest {
     assertThat(lines(late(SCALE, "w"))).noneMatch(line -> line.contains("prefetch"));
   }
 
+  /** Of a loop over items the first one's rows, on which it passes to other threads. */
+  @Test
+  void theFirstItemsRowsAreOnTheirWay() {
+    String text =
+        """
+        kernel items(x: f32[n], w: f32[256], y: f32[n], n: i32 in 4..4096) grid(bx = 3) block(tid = 64) {
+          alloc s: f32[256] shared
+          alloc t: f32[256] shared
+          s[ramp(tid * 4, 1, 4)] = w[ramp(tid * 4, 1, 4)]
+          sync_threads()
+          for turn in (n - bx * 256 + 767) / 768 [items = 1] {
+            alloc r: f32[4] local
+            sync_warp()
+            r[ramp(0, 1, 4)] = select(broadcast(turn * 768 + bx * 256 + tid * 4 < n - 3, 4),
+                x[ramp(turn * 768 + bx * 256 + tid * 4, 1, 4)], broadcast(0.0f32, 4))
+            t[ramp(tid * 4, 1, 4)] = r[ramp(0, 1, 4)]
+            if turn * 768 + bx * 256 + tid * 4 < n - 3 {
+              y[ramp(turn * 768 + bx * 256 + tid * 4, 1, 4)] =
+                  t[ramp(tid * 4, 1, 4)] * s[ramp(tid * 4, 1, 4)]
+            }
+          }
+        }
+        """;
+    Kernel kernel = late(text, "w");
+    assertThat(lines(kernel))
+        .containsSubsequence(
+            "sync_threads()", "prefetch.l2(&x[bx * 256 + tid * 4])", "griddepcontrol.wait()")
+        .containsOnlyOnce("prefetch.l2(&x[bx * 256 + tid * 4])");
+    isClean(kernel);
+    // What other threads may still do is waited for first; and a loop of steps is no loop over
+    // items.
+    assertThat(lines(late(text.replace("sync_warp", "sync_threads"), "w")))
+        .noneMatch(line -> line.contains("prefetch"));
+    assertThat(lines(late(text.replace("[items = 1] ", ""), "w")))
+        .noneMatch(line -> line.contains("prefetch"));
+  }
+
   @Test
   void notWhereNothingIsGained() {
     assertThat(LateWait.of(parse(SCALE), Set.of())).isEmpty();

@@ -437,8 +437,6 @@ final class PipeSteps {
 
   /** From here on the order of items counts: waits for what is resident belong to the first one. */
   private static Stmt serial(Stmt.For f, Stmt body) {
-    return f.kind() == ForKind.PERSISTENT
-        ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), body)
-        : f.withBody(body);
+    return f.ofThreads(body);
   }
 }

@@ -1,6 +1,5 @@
 package dev.warpwright.lower.flow;
 
-import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -330,15 +329,7 @@ final class RoleCode {
       throw new LoweringException(
           "loop " + f.var() + " picks registers, but how often it runs is not constant");
     }
-    Attrs attrs = f.attrs();
-    return new Stmt.For(
-        f.var(),
-        f.min(),
-        f.extent(),
-        kind == ForKind.PERSISTENT ? ForKind.SERIAL : kind,
-        null,
-        attrs,
-        body);
+    return new Stmt.For(f.var(), f.min(), f.extent(), kind, null, f.attrs(), body).ofThreads(body);
   }
 
   private Stmt repeated(Stmt body) {

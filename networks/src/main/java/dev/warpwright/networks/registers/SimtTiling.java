@@ -13,6 +13,7 @@ import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StageReads;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -43,6 +44,14 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
   private static final int[] WARPS = {16, 12, 8, 4};
 
   private static final int[] ROWS = {FEWEST_ROWS, 48, 64};
+
+  /**
+   * Of more rows a thread reads fewer words for each multiply-add, as long as so many warps hide
+   * what reading takes: 64 × 4 takes 665 µs by 12 warps of 48 rows, 676 by 16 of 32, 723 by 8 of 64
+   * (docs/benchmarks/2026-11-29-registers-of-accumulators.md).
+   */
+  private static final int ENOUGH_WARPS = 12;
+
   private static final int[] STEPS = {16, 8, 4};
 
   private static final int INSTRUCTION_BYTES = 16;
@@ -55,7 +64,7 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
    * loop of layers takes 710 µs with 20 kB; four layers one after another 770 with 36 and 991 with
    * 53 (docs/benchmarks/2026-11-25-networks-by-fma.md).
    */
-  private static final long MOST_CODE = 24_000;
+  private static final long MOST_CODE = 30_000;
 
   /** Columns that a thread's accumulators may have in a row. */
   private static final int MOST_COLUMNS = 32;
@@ -123,6 +132,9 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
         }
       }
     }
+    list.sort(
+        Comparator.comparing((SimtTiling t) -> t.warps() < ENOUGH_WARPS)
+            .thenComparing(t -> t.warps() < ENOUGH_WARPS ? t.rows() : -t.rows()));
     return list;
   }
 

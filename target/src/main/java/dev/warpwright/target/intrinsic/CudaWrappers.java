@@ -138,6 +138,16 @@ final class CudaWrappers {
       }
       """;
 
+  // Not mov, which ptxas drops.
+  static final String COPY_F32 =
+      """
+      __device__ __forceinline__ float copy_f32(float x) {
+        unsigned y;
+        asm("prmt.b32 %0, %1, %1, 0x3210;" : "=r"(y) : "r"(__float_as_uint(x)));
+        return __uint_as_float(y);
+      }
+      """;
+
   // No assembly, around which the compiler would branch where a mask follows.
   static final String FMA_SAT_F32 =
       """

@@ -196,6 +196,21 @@ public final class Intrinsics {
           CudaWrappers.RELU_F32,
           "PTX ISA, max");
 
+  /**
+   * {@code (x)}: x, in a register of its own. What a vector store takes lies in neighbouring
+   * registers; accumulators that must do so all along meet in register banks.
+   */
+  public static final TargetIntrinsic COPY_F32 =
+      add(
+          "copy.f32",
+          Collective.THREAD,
+          List.of(value("x", DType.F32)),
+          Type.F32,
+          new Computes(LaneMeanings.copied()),
+          75,
+          CudaWrappers.COPY_F32,
+          "PTX ISA, prmt");
+
   /** {@code (a, b, c)}: a · b + c, rounded once, and no less than 0, no more than 1; 0 for NaN. */
   public static final TargetIntrinsic FMA_SAT_F32 =
       add(

@@ -114,6 +114,11 @@ final class LaneMeanings {
         (lanes, lane) -> Float.floatToRawIntBits(Numerics.tf32(floatValue(lanes, 0, lane))));
   }
 
+  /** An f32 as it is. */
+  static Meaning copied() {
+    return eachLane((lanes, lane) -> Float.floatToRawIntBits(floatValue(lanes, 0, lane)));
+  }
+
   /** An f32, or zero if it is negative. */
   static Meaning rectified() {
     return eachLane(

@@ -113,6 +113,10 @@ class IntrinsicsTest {
     for (int i = 0; i < values.length; i++) {
       threads.values[0][i] = Float.floatToRawIntBits(values[i]);
     }
+    threads.run(Intrinsics.COPY_F32);
+    for (int i = 0; i < values.length; i++) {
+      assertThat(threads.results[i]).isEqualTo(Float.floatToRawIntBits(values[i]) & 0xFFFFFFFFL);
+    }
     threads.run(Intrinsics.RELU_F32);
     assertThat(threads.results)
         .containsExactly(

@@ -39,6 +39,7 @@ public enum Attribute {
   HOLD("hold", Type.INTEGER, "stages released late", Place.LOOP),
   IN_FLIGHT("inflight", Type.INTEGER, "stages it is under way for", Place.TILE),
   INSTR("instr", Type.TEXT, "the matrix instruction", Place.TILE),
+  ITEMS("items", Type.INTEGER, "1: an iteration is a work item", Place.LOOP),
   LAG("lag", Type.INTEGER, "stages committed late", Place.LOOP),
   LEAST("least", Type.INTEGER, "iterations at least", Place.LOOP),
   MIN_BLOCKS("minBlocks", Type.INTEGER, "blocks that fit an SM at least", Place.FUNCTION),

@@ -34,6 +34,9 @@ public final class MMajor {
   /** Rows of a copy's access, two lanes a row: 32 bytes of each, a sector. */
   private static final int ROWS = 16;
 
+  /** Batches that are written out one after the other. */
+  private static final int MOST_BATCHES = 3;
+
   /** Loads that are under way at once. */
   private static final int BATCH = 8;
 
@@ -185,7 +188,7 @@ public final class MMajor {
     }
     int loads = batch;
     return Stmts.loop(
-        count / batch <= 2 ? ForKind.UNROLLED : ForKind.SERIAL,
+        count / batch <= MOST_BATCHES ? ForKind.UNROLLED : ForKind.SERIAL,
         "batch",
         count / batch,
         b ->

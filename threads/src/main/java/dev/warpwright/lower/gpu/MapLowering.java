@@ -220,7 +220,8 @@ public final class MapLowering {
   }
 
   private Stmt overFragments(
-      Stmt.TileMap map, Stmt.Store store, FragmentLayout layout, Expr guard) {
+      Stmt.TileMap map, Stmt.Store stored, FragmentLayout layout, Expr guard) {
+    Stmt.Store store = MMajor.areRuns(layout) ? copied(stored) : stored;
     if (map.vars().size() != 2
         || constant(map.extents().get(0)) != layout.rows()
         || constant(map.extents().get(1)) != layout.cols()) {
@@ -276,6 +277,22 @@ public final class MapLowering {
                               run.length())));
           return Stmts.when(first.expr(guard), body);
         });
+  }
+
+  /**
+   * Results that are accumulators as they are get registers of their own: the store of a vector
+   * wants neighbouring ones.
+   */
+  private static Stmt.Store copied(Stmt.Store store) {
+    return store.buffer().scope() == Scope.FRAGMENT
+            && store.value() instanceof Expr.Load(Buffer from, List<Expr> _)
+            && from.scope() == Scope.FRAGMENT
+            && from.dtype() == DType.F32
+        ? new Stmt.Store(
+            store.buffer(),
+            store.indices(),
+            new Expr.Call(Intrinsics.COPY_F32, List.of(store.value()), Type.F32))
+        : store;
   }
 
   /** Columns of four rows at a time, which one access stores. */

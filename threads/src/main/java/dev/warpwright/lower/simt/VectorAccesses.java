@@ -4,13 +4,20 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.VectorizeLoops;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +25,45 @@ import org.jspecify.annotations.Nullable;
  * and aligned, as where a tile is transposed on its way, goes through registers: one vector access
  * on that side, elements on the other. Where not even that is certain, it is a loop written out.
  *
+ * <p>Accumulators in f32 are copied on their way out: a vector store takes neighbouring registers,
+ * and accumulators that lie so all along come from one register bank with their operands more often
+ * than others (docs/benchmarks/2026-11-29-registers-of-accumulators.md).
+ *
+ * <pre>{@code
+ * vectorized v in 4 {            alloc C_vec: f32[4] local
+ *   C[i, j + v] = acc[r + v]  →  unroll v in 4 { C_vec[v] = copy.f32(acc[r + v]) }
+ * }                              C[i, ramp(j, 1, 4)] = C_vec[ramp(0, 1, 4)]
+ * }</pre>
+ *
  * <p>Guarantees: no vectorized loop is left, and every vector access is aligned.
  */
 final class VectorAccesses extends Rewriter {
-  private VectorAccesses() {}
+  private final Set<Buffer> sums;
+
+  private VectorAccesses(Set<Buffer> sums) {
+    this.sums = sums;
+  }
 
   static Stmt apply(Stmt body) {
-    return new VectorAccesses().stmt(body);
+    return new VectorAccesses(sums(body)).stmt(body);
+  }
+
+  /** What multiply-adds in f32 add to. */
+  private static Set<Buffer> sums(Stmt body) {
+    Set<Buffer> sums = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Store(Buffer to, List<Expr> _, Expr.Call sum)
+              && sum.op() == MathOp.FMA
+              && sum.args().getLast() instanceof Expr.Load before
+              && before.buffer() == to
+              && to.scope() == Scope.LOCAL
+              && to.dtype() == DType.F32) {
+            sums.add(to);
+          }
+        });
+    return sums;
   }
 
   @Override
@@ -41,7 +80,7 @@ final class VectorAccesses extends Rewriter {
   }
 
   /** The loop as vector accesses, or null where it cannot be one. */
-  private static @Nullable Stmt vector(Stmt.For loop, Stmt body) {
+  private @Nullable Stmt vector(Stmt.For loop, Stmt body) {
     Vectors lanes = new Vectors(loop);
     if (body instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise) && otherwise == null) {
       Expr uniform = lanes.uniform(condition);
@@ -65,7 +104,8 @@ final class VectorAccesses extends Rewriter {
     if (inside == null) {
       return null;
     }
-    if (wideStore && wideLoad) {
+    boolean leaves = sums.contains(copy.load().buffer()) && store.buffer().scope() != Scope.LOCAL;
+    if (wideStore && wideLoad && !leaves) {
       return new Stmt.Store(
           store.buffer(), lanes.all(store.indices()), loaded(copy, inside, lanes));
     }
@@ -86,11 +126,19 @@ final class VectorAccesses extends Rewriter {
       return new Stmt.Alloc(
           held,
           Stmts.seq(
-              unrolled(loop, loop.var(), new Stmt.Store(held, List.of(loop.var()), store.value())),
+              unrolled(
+                  loop,
+                  loop.var(),
+                  new Stmt.Store(held, List.of(loop.var()), leaves ? copied(copy) : store.value())),
               new Stmt.Store(
                   store.buffer(), lanes.all(store.indices()), new Expr.Load(held, whole(lanes)))));
     }
     return null;
+  }
+
+  private static Expr copied(Copy copy) {
+    Expr own = new Expr.Call(Intrinsics.COPY_F32, List.of(copy.load()), Type.F32);
+    return Exprs.select(copy.inside(), own, Exprs.zero(Type.F32));
   }
 
   private static Expr loaded(Copy copy, Expr inside, Vectors lanes) {

@@ -311,6 +311,34 @@ class SimtLoweringTest {
   }
 
   @Test
+  void accumulatorsLeaveThroughRegistersOfTheStore() {
+    String text =
+        """
+        primfunc sums(x: f32[8, 128], y: f32[128]) {
+          bind t: threadIdx.x in 32 {
+            alloc acc: f32[128] local
+            unroll v in 4 { acc[t * 4 + v] = 0.0f32 }
+            for k in 8 {
+              unroll v in 4 {
+                acc[t * 4 + v] = fma(x[k, t * 4 + v], 2.0f32, acc[t * 4 + v])
+              }
+            }
+            vector v in 4 { y[t * 4 + v] = acc[t * 4 + v] }
+          }
+        }
+        """;
+    assertThat(IrPrinter.text(lower(text)))
+        .contains(
+            "alloc y_vec: f32[4] local",
+            "y_vec[v] = copy.f32(acc[v])",
+            "y[ramp(tx * 4, 1, 4)] = y_vec[ramp(0, 1, 4)]");
+    // What no multiply-add adds to is stored from where it is.
+    assertThat(IrPrinter.text(lower(text.replace("fma(x[k, t * 4 + v], 2.0f32, ", "(1.0f32 + "))))
+        .contains("y[ramp(tx * 4, 1, 4)] = acc[ramp(0, 1, 4)]")
+        .doesNotContain("copy.f32");
+  }
+
+  @Test
   void whatIsNotExecutedByAllThreadsIsRefused() {
     refused(
         SHARE.replace("bind u: threadIdx.x in 32", "for u in 32"), "not inside a loop bound to");

@@ -1,0 +1,221 @@
+package dev.warpwright.cuda;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.LinearForm;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pointers that a loop over work items counts on, in place of addresses that are computed for each
+ * item: some twenty instructions, which narrow layers of a network notice (12 layers of 32 columns:
+ * 40.7 µs for 42.5, docs/benchmarks/2026-11-29-registers-of-accumulators.md). nvcc does not do that
+ * by itself.
+ *
+ * <pre>{@code
+ *                                             const float* x_at = &x[bx * 64 + row * 16];
+ * for (int turn = 0; turn < n; ++turn) {      for (int turn = 0; turn < n; ++turn) {
+ *   … x[(turn * 132 + bx) * 64 + row * 16] →    … *x_at
+ *                                               x_at += 8448;
+ * }                                           }
+ * }</pre>
+ *
+ * <p>Of loops with the attribute {@code items}, and of loads and stores whose place in memory is
+ * linear in the loop's variable; what other variables of the loop add, if they are written out, is
+ * an offset from the pointer.
+ */
+final class RunningPointers {
+  /** Each is two registers. */
+  private static final int MOST = 4;
+
+  /**
+   * Bytes of an element: networks whose rows are f32 take 1 % longer so (64 × 4 in tf32 147.7 µs
+   * for 146.0, by fma 667.2 for 664.3), those of 16 bits up to 4 % less.
+   */
+  private static final int WIDEST = 2;
+
+  /** Where an element is: {@code step · variable + base + rest + constant}, in elements. */
+  private record Place(long step, Map<Expr, Long> base, Map<Expr, Long> rest, long constant) {}
+
+  /**
+   * A pointer.
+   *
+   * @param begin where it points in the first iteration, as i64
+   * @param place of the element there, without what the loop adds
+   */
+  record Pointer(Buffer buffer, String name, Expr begin, long step, Map<Expr, Long> base, long at) {
+    private boolean reaches(Buffer other, Place place) {
+      return other == buffer && place.step() == step && place.base().equals(base);
+    }
+  }
+
+  private final Var variable;
+  private final Map<Var, Expr> lets = new HashMap<>();
+  private final Set<Var> inner = new HashSet<>();
+  private final Set<Var> writtenOut = new HashSet<>();
+  private final List<Pointer> pointers = new ArrayList<>();
+
+  private RunningPointers(Var variable) {
+    this.variable = variable;
+  }
+
+  /**
+   * The pointers of a loop.
+   *
+   * @return null if it has none
+   */
+  static @Nullable RunningPointers of(Stmt.For loop, Names names) {
+    if (!loop.attrs().has(Attrs.ITEMS) || loop.kind() != ForKind.SERIAL) {
+      return null;
+    }
+    RunningPointers result = new RunningPointers(loop.var());
+    Walk.statements(loop.body(), result::enter);
+    Map<Buffer, List<Place>> places = new LinkedHashMap<>();
+    Walk.all(
+        loop.body(),
+        s -> {
+          if (s instanceof Stmt.Store store) {
+            result.add(places, store.buffer(), store.indices());
+          }
+        },
+        e -> {
+          if (e instanceof Expr.Load load) {
+            result.add(places, load.buffer(), load.indices());
+          }
+        });
+    places.forEach(
+        (buffer, each) -> each.forEach(place -> result.point(buffer, place, loop, names)));
+    return result.pointers.isEmpty() || result.pointers.size() > MOST ? null : result;
+  }
+
+  List<Pointer> pointers() {
+    return pointers;
+  }
+
+  /**
+   * An element by one of the pointers: the pointer and an offset in elements.
+   *
+   * @return null if none reaches it
+   */
+  @Nullable Reached reach(Buffer buffer, List<Expr> indices) {
+    Place place = place(buffer, indices);
+    if (place == null) {
+      return null;
+    }
+    for (Pointer pointer : pointers) {
+      if (pointer.reaches(buffer, place)) {
+        return new Reached(
+            pointer.name(), sum(DType.I32, place.rest(), place.constant() - pointer.at()));
+      }
+    }
+    return null;
+  }
+
+  /** An element some places behind a pointer. */
+  record Reached(String pointer, Expr offset) {}
+
+  private void enter(Stmt s) {
+    switch (s) {
+      case Stmt.Let let when isPlain(let.value()) ->
+          lets.put(let.var(), Substitution.ofVars(lets).expr(let.value()));
+      case Stmt.Let let -> inner.add(let.var());
+      case Stmt.For f -> (f.kind() == ForKind.UNROLLED ? writtenOut : inner).add(f.var());
+      default -> {}
+    }
+  }
+
+  private static boolean isPlain(Expr value) {
+    boolean[] plain = {value.type().isScalar() && value.type().dtype() == DType.I32};
+    Walk.expressions(
+        value,
+        e ->
+            plain[0] &=
+                !(e instanceof Expr.Load || e instanceof Expr.Call || e instanceof Expr.AddressOf));
+    return plain[0];
+  }
+
+  private void add(Map<Buffer, List<Place>> places, Buffer buffer, List<Expr> indices) {
+    Place place = place(buffer, indices);
+    if (place != null) {
+      places.computeIfAbsent(buffer, b -> new ArrayList<>()).add(place);
+    }
+  }
+
+  private void point(Buffer buffer, Place place, Stmt.For loop, Names names) {
+    if (pointers.stream().anyMatch(p -> p.reaches(buffer, place))) {
+      return;
+    }
+    Expr first =
+        Exprs.mul(Exprs.cast(DType.I64, loop.min()), new Expr.IntImm(Type.I64, place.step()));
+    Expr begin = Exprs.add(sum(DType.I64, place.base(), place.constant()), first);
+    String name = names.declare(buffer.name() + "_at");
+    pointers.add(new Pointer(buffer, name, begin, place.step(), place.base(), place.constant()));
+  }
+
+  /** Null where the place is not linear in the loop's variable, or does not change with it. */
+  private @Nullable Place place(Buffer buffer, List<Expr> indices) {
+    if (buffer.scope() != Scope.GLOBAL
+        || buffer.layout() != null
+        || buffer.rank() == 0
+        || buffer.dtype().bytes() > WIDEST) {
+      return null;
+    }
+    long step = 0;
+    long constant = 0;
+    long stride = 1;
+    Map<Expr, Long> base = new LinkedHashMap<>();
+    Map<Expr, Long> rest = new LinkedHashMap<>();
+    for (int d = buffer.rank() - 1; d >= 0; d--) {
+      Expr index = FlatIndex.lane(indices, 0).get(d);
+      if (!isPlain(index) || d > 0 && !(buffer.shape().get(d) instanceof Expr.IntImm)) {
+        return null;
+      }
+      LinearForm form = LinearForm.of(Substitution.ofVars(lets).expr(index));
+      for (Map.Entry<Expr, Long> term : form.terms().entrySet()) {
+        long factor = term.getValue() * stride;
+        if (term.getKey() == variable) {
+          step += factor;
+        } else if (mentions(term.getKey(), inner) || mentions(term.getKey(), Set.of(variable))) {
+          return null;
+        } else {
+          (mentions(term.getKey(), writtenOut) ? rest : base)
+              .merge(term.getKey(), factor, Long::sum);
+        }
+      }
+      constant += form.constant() * stride;
+      stride *= d > 0 ? buffer.extent(d) : 1;
+    }
+    return step == 0 ? null : new Place(step, base, rest, constant);
+  }
+
+  private static boolean mentions(Expr e, Set<Var> variables) {
+    boolean[] found = {false};
+    Walk.expressions(e, inside -> found[0] |= inside instanceof Var v && variables.contains(v));
+    return found[0];
+  }
+
+  private static Expr sum(DType type, Map<Expr, Long> terms, long constant) {
+    Expr sum = new Expr.IntImm(Type.of(type), 0);
+    for (Map.Entry<Expr, Long> term : terms.entrySet()) {
+      Expr factor = new Expr.IntImm(Type.of(type), term.getValue());
+      sum = Exprs.add(sum, Exprs.mul(Exprs.cast(type, term.getKey()), factor));
+    }
+    return Exprs.add(sum, new Expr.IntImm(Type.of(type), constant));
+  }
+}
