@@ -5,6 +5,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
@@ -305,12 +306,7 @@ final class KernelPrinter {
 
   private void loop(Stmt.For f) {
     switch (f.kind()) {
-      case SERIAL -> {
-        if (f.attrs().has("unroll")) {
-          lines.line(pragma(f.attrs()));
-        }
-      }
-      case UNROLLED, VECTORIZED -> lines.line("#pragma unroll");
+      case SERIAL, UNROLLED, VECTORIZED -> {}
       case PARALLEL, THREAD_BOUND, PIPELINED, PERSISTENT ->
           throw new IllegalArgumentException(
               f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");
@@ -324,6 +320,11 @@ final class KernelPrinter {
     if (pointers != null) {
       pointers.pointers().forEach(this::begin);
     }
+    if (f.kind() != ForKind.SERIAL) {
+      lines.line("#pragma unroll");
+    } else if (f.attrs().has("unroll")) {
+      lines.line(pragma(f.attrs()));
+    }
     names.open();
     String name = names.declare(f.var(), f.var().name());
     Bounds outside = facts.enter(facts.bounds().withRange(f.var(), f.min(), f.extent()));
@@ -335,7 +336,9 @@ final class KernelPrinter {
     if (pointers != null) {
       exprs.run(outer);
       lines.indent();
-      pointers.pointers().forEach(p -> lines.line(p.name() + " += " + p.step() + ";"));
+      pointers.pointers().stream()
+          .filter(p -> p.step() != 0)
+          .forEach(p -> lines.line(p.name() + " += " + p.step() + ";"));
       lines.outdent();
     }
     lines.line("}");

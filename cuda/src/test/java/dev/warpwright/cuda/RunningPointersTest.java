@@ -82,4 +82,36 @@ final class RunningPointersTest {
     // Four bytes each: no faster so.
     assertThat(text("[items = 1]", "F[item * 128 + tid] = 0.0f32")).doesNotContain("_at");
   }
+
+  /**
+   * What the loop does not change is added up ahead of it, the pragma stays in front of the loop.
+   */
+  @Test
+  void stepsOfSharedMemoryAreOffsetsFromAPointer() {
+    Kernel kernel =
+        new IrParser(Intrinsics::find)
+            .kernel(
+                "test",
+                """
+                kernel k(Y: f32[128]) grid(bx = 2) block(tid = 128) {
+                  alloc w: f32[4, 64, 64] shared
+                  alloc r: f32[1] local
+                  r[0] = 0.0f32
+                  w[0, tid % 64, tid / 64] = 0.0f32
+                  sync_threads()
+                  for layer in 4 {
+                    for k in 64 [pointers = 1, `unroll` = 16] {
+                      unroll s in 2 { r[0] = fma(w[layer, k, tid % 8 * 4 + s * 32], 2.0f32, r[0]) }
+                    }
+                  }
+                  Y[tid] = r[0]
+                }
+                """);
+    assertThat(Verifier.verify(kernel)).isEmpty();
+    assertThat(CudaPrinter.print(kernel, GpuTarget.SM_80))
+        .containsPattern(
+            "(?s)float\\* w_at =\\s+&w\\[.*layer \\* 4096.*];\\n#pragma unroll 16\\n +for \\(int k = 0;")
+        .contains("w_at[s * 32 + k * 64]")
+        .doesNotContain("w_at +=");
+  }
 }

@@ -22,6 +22,9 @@ public record Attrs(SortedMap<String, Object> values) {
   /** On a loop of which each iteration is a work item of the block, or of a part of it. */
   public static final String ITEMS = "items";
 
+  /** On a loop in front of which pointers are made of what does not change in it. */
+  public static final String POINTERS = "pointers";
+
   /** Copies the map and checks its values. */
   public Attrs {
     for (Map.Entry<String, Object> entry : values.entrySet()) {

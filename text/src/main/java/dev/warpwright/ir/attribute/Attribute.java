@@ -56,6 +56,7 @@ public enum Attribute {
   ORDER("order", Type.TEXT, "the order of tiles", Place.FUNCTION, Place.LOOP),
   PAIRS("pairs", Type.INTEGER, "1: there are tiles of two parts", Place.TILE),
   PART("part", Type.INTEGER, "columns of a GEMM at a time", Place.TILE),
+  POINTERS("pointers", Type.INTEGER, "1: pointers in front of it", Place.LOOP),
   PREFETCH("prefetch", Type.INTEGER, "1: copied an item ahead", Place.TILE),
   PRODUCERS("producers", Type.INTEGER, "warps that copy", Place.FUNCTION),
   REGISTERS("registers", Type.INTEGER, "registers of a thread", Place.ROLE),

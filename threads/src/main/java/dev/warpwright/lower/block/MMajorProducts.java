@@ -112,7 +112,10 @@ final class MMajorProducts {
                 k,
                 Exprs.i32(Guards.extent(mma.a().tile().get(1))),
                 Stmts.alloc(List.of(a, b), Stmts.seq(loadA, loadB, multiply)))
-            .withAttrs(Attrs.NONE.with("unroll", mma.attrs().getLong("unrollK", STEPS)));
+            .withAttrs(
+                Attrs.NONE
+                    .with("unroll", mma.attrs().getLong("unrollK", STEPS))
+                    .with(Attrs.POINTERS, 1));
     return new Stmt.Let(
         row,
         layout.rowOfThread(code.thread()),
