@@ -193,8 +193,7 @@ final class RunningPointers {
   private @Nullable Place place(Buffer buffer, List<Expr> indices) {
     if (buffer.scope() != (items ? Scope.GLOBAL : Scope.SHARED)
         || buffer.layout() != null
-        || buffer.rank() == 0
-        || items && buffer.dtype().bytes() > WIDEST) {
+        || buffer.rank() == 0) {
       return null;
     }
     long step = 0;
