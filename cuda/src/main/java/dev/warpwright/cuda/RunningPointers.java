@@ -57,10 +57,11 @@ final class RunningPointers {
   private static final int MOST = 4;
 
   /**
-   * Bytes of an element: networks whose rows are f32 take 1 % longer so (64 × 4 in tf32 147.7 µs
-   * for 146.0, by fma 667.2 for 664.3), those of 16 bits up to 4 % less.
+   * Bytes of an element of inputs or results, of one at least: networks whose rows are all f32 take
+   * 1 % longer so (64 × 4 in tf32 147.7 µs for 146.0, by fma 667.2 for 664.3), others up to 4 %
+   * less.
    */
-  private static final int WIDEST = 2;
+  private static final int NARROW = 2;
 
   /** Where an element is: {@code step · variable + base + rest + constant}, in elements. */
   private record Place(long step, Map<Expr, Long> base, Map<Expr, Long> rest, long constant) {}
@@ -68,7 +69,7 @@ final class RunningPointers {
   /**
    * A pointer.
    *
-   * @param begin where it points in the first iteration, as i64
+   * @param begin where it points in the first iteration, in elements
    * @param place of the element there, without what the loop adds
    */
   record Pointer(Buffer buffer, String name, Expr begin, long step, Map<Expr, Long> base, long at) {
@@ -120,6 +121,9 @@ final class RunningPointers {
             result.add(places, load.buffer(), load.indices());
           }
         });
+    if (items && places.keySet().stream().noneMatch(b -> b.dtype().bytes() <= NARROW)) {
+      return null;
+    }
     places.forEach(
         (buffer, each) -> each.forEach(place -> result.point(buffer, place, loop, names)));
     return result.pointers.isEmpty() || result.pointers.size() > MOST ? null : result;
@@ -182,9 +186,11 @@ final class RunningPointers {
     if (pointers.stream().anyMatch(p -> p.reaches(buffer, place))) {
       return;
     }
+    // NVRTC makes more of 32 bits where they are enough.
+    DType type = buffer.scope() == Scope.SHARED ? DType.I32 : DType.I64;
     Expr first =
-        Exprs.mul(Exprs.cast(DType.I64, loop.min()), new Expr.IntImm(Type.I64, place.step()));
-    Expr begin = Exprs.add(sum(DType.I64, place.base(), place.constant()), first);
+        Exprs.mul(Exprs.cast(type, loop.min()), new Expr.IntImm(Type.of(type), place.step()));
+    Expr begin = Exprs.add(sum(type, place.base(), place.constant()), first);
     String name = names.declare(buffer.name() + "_at");
     pointers.add(new Pointer(buffer, name, begin, place.step(), place.base(), place.constant()));
   }

@@ -79,7 +79,7 @@ final class RunningPointersTest {
     assertThat(text("[items = 1]", "Y[tid, 0] = r[0]")).doesNotContain("_at");
     assertThat(text("[items = 1]", "for k in 3 { Y[item * 128 + tid, k] = r[0] }"))
         .doesNotContain("_at");
-    // Four bytes each: no faster so.
+    // Four bytes each, and nothing narrower beside them: no faster so.
     assertThat(text("[items = 1]", "F[item * 128 + tid] = 0.0f32")).doesNotContain("_at");
   }
 
