@@ -35,7 +35,8 @@ module dev.warpwright.families {
   exports dev.warpwright.families.gemv to
       dev.warpwright.examples;
   exports dev.warpwright.families.launch to
-      dev.warpwright.fusion;
+      dev.warpwright.fusion,
+      dev.warpwright.measure;
   exports dev.warpwright.families.mma to
       dev.warpwright.examples,
       dev.warpwright.measure;

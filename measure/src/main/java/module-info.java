@@ -23,6 +23,7 @@ module dev.warpwright.measure {
   exports dev.warpwright.measure to
       dev.warpwright.cli,
       dev.warpwright.examples,
+      dev.warpwright.explorer,
       dev.warpwright.profiler;
   exports dev.warpwright.measure.attention to
       dev.warpwright.profiler;

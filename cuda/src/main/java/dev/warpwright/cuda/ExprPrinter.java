@@ -125,9 +125,9 @@ final class ExprPrinter {
     if (isScalarVariable(buffer)) {
       return Text.atom(names.of(buffer));
     }
-    RunningPointers.Reached reached = running == null ? null : running.reach(buffer, indices);
+    Text reached = running == null ? null : running.element(this, facts, buffer, indices);
     if (reached != null) {
-      return Text.atom(reached.pointer() + "[" + print(facts.simplified(reached.offset())) + "]");
+      return reached;
     }
     Buffer outer = constants.enter(buffer);
     Text offset = offset(buffer, indices);

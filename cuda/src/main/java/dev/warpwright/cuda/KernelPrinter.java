@@ -318,7 +318,7 @@ final class KernelPrinter {
     String until = bound.isEmpty() ? exprs.print(end).in(Text.SHIFT) : bound;
     RunningPointers pointers = RunningPointers.of(f, names);
     if (pointers != null) {
-      pointers.pointers().forEach(this::begin);
+      pointers.pointers().forEach(p -> lines.line(p.declared(exprs, names, facts, accesses)));
     }
     if (f.kind() != ForKind.SERIAL) {
       lines.line("#pragma unroll");
@@ -344,20 +344,6 @@ final class KernelPrinter {
     lines.line("}");
     facts.enter(outside);
     names.close();
-  }
-
-  private void begin(RunningPointers.Pointer pointer) {
-    Buffer buffer = pointer.buffer();
-    lines.line(
-        (accesses.writes(buffer) ? "" : "const ")
-            + CudaTypes.name(buffer.dtype())
-            + "* "
-            + pointer.name()
-            + " = &"
-            + names.of(buffer)
-            + "["
-            + exprs.print(facts.simplified(pointer.begin()))
-            + "];");
   }
 
   private static String pragma(Attrs attrs) {

@@ -73,6 +73,19 @@ final class RunningPointers {
    * @param place of the element there, without what the loop adds
    */
   record Pointer(Buffer buffer, String name, Expr begin, long step, Map<Expr, Long> base, long at) {
+    /** Its declaration, in front of the loop. */
+    String declared(ExprPrinter exprs, Names names, Facts facts, AccessSummary accesses) {
+      return (accesses.writes(buffer) ? "" : "const ")
+          + CudaTypes.name(buffer.dtype())
+          + "* "
+          + name
+          + " = &"
+          + names.of(buffer)
+          + "["
+          + exprs.print(facts.simplified(begin))
+          + "];";
+    }
+
     private boolean reaches(Buffer other, Place place) {
       return other == buffer && place.step() == step && place.base().equals(base);
     }
@@ -138,22 +151,19 @@ final class RunningPointers {
    *
    * @return null if none reaches it
    */
-  @Nullable Reached reach(Buffer buffer, List<Expr> indices) {
+  @Nullable Text element(ExprPrinter exprs, Facts facts, Buffer buffer, List<Expr> indices) {
     Place place = place(buffer, indices);
     if (place == null) {
       return null;
     }
     for (Pointer pointer : pointers) {
       if (pointer.reaches(buffer, place)) {
-        return new Reached(
-            pointer.name(), sum(DType.I32, place.rest(), place.constant() - pointer.at()));
+        Expr offset = sum(DType.I32, place.rest(), place.constant() - pointer.at());
+        return Text.atom(pointer.name() + "[" + exprs.print(facts.simplified(offset)) + "]");
       }
     }
     return null;
   }
-
-  /** An element some places behind a pointer. */
-  record Reached(String pointer, Expr offset) {}
 
   private void enter(Stmt s) {
     switch (s) {

@@ -1,11 +1,11 @@
 package dev.warpwright.cli.fusion;
 
 import dev.warpwright.base.DeepStack;
-import dev.warpwright.base.OwnJava;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.measure.OwnJava;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.Measurer;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.kernels.CutlassCsv;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.measure.data.CutlassCsv;
 import dev.warpwright.workload.GemmWorkload;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package dev.warpwright.cli.explore;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.measure.OwnJava;
 import dev.warpwright.measure.orders.ChainMeasurer;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;

@@ -1,9 +1,9 @@
 package dev.warpwright.cli.orders;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.base.files.TextFile;
 import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.measure.data.TextFile;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.OwnDevice;
 import dev.warpwright.perf.analyze.WorkloadParts;

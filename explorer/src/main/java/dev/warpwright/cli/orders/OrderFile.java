@@ -1,7 +1,7 @@
 package dev.warpwright.cli.orders;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.base.files.TextFile;
+import dev.warpwright.measure.data.TextFile;
 import dev.warpwright.perf.order.OrderText;
 import java.io.IOException;
 import java.io.Reader;

@@ -10,7 +10,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Folding;
 import dev.warpwright.ir.visit.FreshNames;
-import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.CacheHints;
@@ -93,22 +92,10 @@ final class EarlyPrefetch {
   /** What the first item reads. */
   private Stmt first(Stmt.For loop) {
     Expr any = Exprs.lt(Exprs.i32(0), loop.extent());
-    Stmt once = folded(Substitution.ofVars(Map.of(loop.var(), loop.min())).stmt(loop.body()));
+    Stmt once = Folding.stmt(Substitution.ofVars(Map.of(loop.var(), loop.min())).stmt(loop.body()));
     Stmt asked = guarded(any, asked(once));
     stopped = true;
     return asked;
-  }
-
-  private static Stmt folded(Stmt s) {
-    return new Rewriter() {
-      @Override
-      public Expr expr(Expr e) {
-        Expr result = super.expr(e);
-        return result instanceof Expr.Binary b && b.type().isScalar() && b.type().dtype().isInt()
-            ? Folding.binary(b)
-            : result;
-      }
-    }.stmt(s);
   }
 
   private static boolean isRegister(Expr e) {

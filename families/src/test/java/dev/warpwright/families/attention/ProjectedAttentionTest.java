@@ -10,9 +10,6 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
-import dev.warpwright.families.attention.AttentionConfig.Combine;
-import dev.warpwright.families.space.GemmSpace;
-import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;
@@ -20,7 +17,6 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
-import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -28,23 +24,16 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.sim.api.Finding;
-import dev.warpwright.space.Candidate;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.Intrinsics;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.AttentionCache;
 import dev.warpwright.workload.AttentionReference;
-import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /** Attention and its output projection in one launch. */
@@ -149,55 +138,6 @@ class ProjectedAttentionTest {
               assertThat(finding.detail())
                   .contains("265 blocks wait for each other, and 132 SMs run 264 at once"));
     }
-  }
-
-  /** What it is measured against: a launch of attention, and a GEMM that begins early. */
-  @ParameterizedTest
-  @EnumSource
-  void launchesThatOverlapDoTheSame(Combine by) {
-    Attention attention = Attention.of(2, 16, 2, 64, 1, 128, DType.BF16);
-    int features = 96;
-    GemmWorkload workload =
-        new GemmWorkload(
-            2,
-            features,
-            1024,
-            DType.BF16,
-            DType.BF16,
-            Layout.NT,
-            new Epilogue(1, 0, false, Activation.NONE, false, false, false, true));
-    Candidate gemm = TunedGemm.untuned(GemmSpace.of(workload, GpuTarget.SM_90A, 132));
-    AttentionWay way =
-        new AttentionWay(
-            AttentionConfig.wgmma(64, 64, 2).withSplits(2).combined(by),
-            features,
-            BoundKernel.of(gemm.kernel().get(), gemm.values()));
-    AttentionWay.Made made = way.make(attention, GpuTarget.SM_90A);
-    assertThat(Verifier.verify(made.program())).as(IrPrinter.text(made.program())).isEmpty();
-    assertThat(made.program().kernels()).hasSize(by == Combine.LAUNCH ? 3 : 2);
-    assertThat(LaunchOrder.overlaps(made.program().kernels().getLast())).isTrue();
-    Arguments arguments = Arguments.random(ProgramInterpreter.params(made.program()), SEED);
-    made.tables()
-        .forEach(
-            (buffer, values) -> {
-              for (int i = 0; i < values.size(); i++) {
-                arguments.get(buffer).setIntegerElement(i, values.get(i));
-              }
-            });
-    arguments.get("Y").poison();
-    assertThat(
-            new ProgramInterpreter(made.program(), GridOptions.random(SEED), Options.CHECKED)
-                .check(arguments))
-        .isEmpty();
-    AttentionReference expected =
-        AttentionReference.of(
-                AttentionCache.full(attention, SEED),
-                arguments.get("Q").toDoubles(),
-                arguments.get("K").toDoubles(),
-                arguments.get("V").toDoubles())
-            .projected(attention, arguments.get("W").toDoubles(), arguments.get("X").toDoubles());
-    assertThat(Verification.compare(arguments.get("Y").toDoubles(), expected.values()).relError())
-        .isLessThan(attention.tolerance());
   }
 
   @Test

@@ -2,10 +2,28 @@ package dev.warpwright.ir.visit;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Stmt;
 
 /** Rebuilds integer operations by the functions that fold constants. */
 public final class Folding {
   private Folding() {}
+
+  /**
+   * {@return a statement in which sums, products and comparisons of constants are constants}
+   *
+   * @param s any statement
+   */
+  public static Stmt stmt(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        Expr result = super.expr(e);
+        return result instanceof Expr.Binary b && b.type().isScalar() && b.type().dtype().isInt()
+            ? binary(b)
+            : result;
+      }
+    }.stmt(s);
+  }
 
   /**
    * {@return the same, or what it folds to}

@@ -3,7 +3,6 @@ package dev.warpwright.measure.attention;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.attention.AttentionConfig;
-import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.measure.PeakRate;
 import dev.warpwright.measure.timing.InterleavedTimer;

@@ -1,6 +1,5 @@
 package dev.warpwright.measure.attention;
 
-import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.accuracy.Deviations;

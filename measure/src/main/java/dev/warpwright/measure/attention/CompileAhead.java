@@ -1,6 +1,5 @@
 package dev.warpwright.measure.attention;
 
-import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
 import java.util.HashMap;

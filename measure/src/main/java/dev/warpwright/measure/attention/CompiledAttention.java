@@ -5,7 +5,6 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;

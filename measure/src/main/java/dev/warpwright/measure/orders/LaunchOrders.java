@@ -1,10 +1,10 @@
 package dev.warpwright.measure.orders;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.OrderBench;
+import dev.warpwright.measure.OwnJava;
 import dev.warpwright.perf.predict.Part.GemmShape;
 import dev.warpwright.perf.predict.Tiling;
 import dev.warpwright.runtime.launch.Gpu;

@@ -2,8 +2,6 @@ package dev.warpwright.measure.tuning;
 
 import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.families.space.GemmSpace;
-import dev.warpwright.families.space.Variants;
-import dev.warpwright.families.space.Variants.Variant;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.tuning.Explanation.Facts;
 import dev.warpwright.measure.tuning.Explanation.Row;
@@ -13,6 +11,8 @@ import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.search.Variants;
+import dev.warpwright.tune.search.Variants.Variant;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package dev.warpwright.measure.tuning;
 
-import dev.warpwright.base.OwnJava;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.GpuCandidateRunner;
+import dev.warpwright.measure.OwnJava;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.host.NativeLibraries;
 import dev.warpwright.target.intrinsic.Intrinsics;

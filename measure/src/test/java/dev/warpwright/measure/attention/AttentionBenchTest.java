@@ -8,7 +8,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionKernels;
-import dev.warpwright.families.attention.AttentionWay;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.attention.AttentionBench.Outcome;
 import dev.warpwright.measure.fake.FakeGpu;

@@ -1,9 +1,9 @@
 package dev.warpwright.cli.jobs;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.base.OwnJava;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.TuningLocation;
+import dev.warpwright.measure.OwnJava;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

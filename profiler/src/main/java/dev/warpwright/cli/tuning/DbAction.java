@@ -2,12 +2,12 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.AtomicFile;
-import dev.warpwright.base.files.TextFile;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.measure.data.TextFile;
 import dev.warpwright.measure.tuning.CalibrationFit;
 import dev.warpwright.space.record.TuningDatabase;
 import java.io.BufferedReader;

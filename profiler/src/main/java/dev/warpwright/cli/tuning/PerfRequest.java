@@ -1,6 +1,6 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.measure.data.CutlassCsv;
+import dev.warpwright.cli.kernels.CutlassCsv;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.base.files.TextFile;
+import dev.warpwright.measure.data.TextFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
-package dev.warpwright.families.attention;
+package dev.warpwright.measure.attention;
 
+import dev.warpwright.families.attention.AttentionConfig;
+import dev.warpwright.families.attention.AttentionKernels;
+import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.families.launch.EarlyStart;
 import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;

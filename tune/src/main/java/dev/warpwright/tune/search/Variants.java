@@ -1,4 +1,4 @@
-package dev.warpwright.families.space;
+package dev.warpwright.tune.search;
 
 import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;

@@ -1,4 +1,4 @@
-package dev.warpwright.base.files;
+package dev.warpwright.measure.data;
 
 import dev.warpwright.base.UserError;
 import java.io.BufferedReader;

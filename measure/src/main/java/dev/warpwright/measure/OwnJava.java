@@ -1,4 +1,4 @@
-package dev.warpwright.base;
+package dev.warpwright.measure;
 
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
-package dev.warpwright.measure.data;
+package dev.warpwright.cli.kernels;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.base.files.TextFile;
+import dev.warpwright.measure.data.TextFile;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
