@@ -52,7 +52,13 @@ public final class Variants {
     seen.add(winner.point());
   }
 
-  /** All, in the order of the decisions. */
+  /**
+   * All, in the order of the decisions.
+   *
+   * @param space that the winner was drawn from
+   * @param winner whose decisions are changed one at a time
+   * @return the variants, decision by decision
+   */
   public static List<Variant> of(Space space, Candidate winner) {
     Variants variants = new Variants(space, winner);
     variants
