@@ -46,7 +46,7 @@ final class ExprPrinter {
   private Set<String> streamed = Set.of();
 
   /** Of the loop over items around; null without one. */
-  private @Nullable RunningPointers running;
+  private @Nullable LoopPointers running;
 
   /** The variable without which asynchronous copies do not happen; null for none. */
   private @Nullable String guard;
@@ -136,8 +136,8 @@ final class ExprPrinter {
   }
 
   /** Lets elements be reached by the pointers of a loop, or not: null. */
-  @Nullable RunningPointers run(@Nullable RunningPointers pointers) {
-    RunningPointers outer = running;
+  @Nullable LoopPointers run(@Nullable LoopPointers pointers) {
+    LoopPointers outer = running;
     running = pointers;
     return outer;
   }

@@ -316,7 +316,7 @@ final class KernelPrinter {
     String bound = end instanceof Expr.IntImm || end instanceof Var ? "" : loopEnd(f, end, type);
     String from = exprs.print(f.min()).string();
     String until = bound.isEmpty() ? exprs.print(end).in(Text.SHIFT) : bound;
-    RunningPointers pointers = RunningPointers.of(f, names);
+    LoopPointers pointers = LoopPointers.of(f, names);
     if (pointers != null) {
       pointers.pointers().forEach(p -> lines.line(p.declared(exprs, names, facts, accesses)));
     }
@@ -331,7 +331,7 @@ final class KernelPrinter {
     lines.line(
         String.format(
             Locale.ROOT, "for (%s %s = %s; %s < %s; ++%s) {", type, name, from, name, until, name));
-    RunningPointers outer = pointers == null ? null : exprs.run(pointers);
+    LoopPointers outer = pointers == null ? null : exprs.run(pointers);
     inBraces(f.body());
     if (pointers != null) {
       exprs.run(outer);

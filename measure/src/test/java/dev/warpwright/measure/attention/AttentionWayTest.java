@@ -13,6 +13,7 @@ import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.Verification;
@@ -66,20 +67,12 @@ final class AttentionWayTest {
                 arguments.get(buffer).setIntegerElement(i, values.get(i));
               }
             });
-    arguments.get("Y").poison();
-    assertThat(
-            new ProgramInterpreter(made.program(), GridOptions.random(SEED), Options.CHECKED)
-                .check(arguments))
-        .isEmpty();
-    AttentionReference expected =
-        AttentionReference.of(
-                AttentionCache.full(attention, SEED),
-                arguments.get("Q").toDoubles(),
-                arguments.get("K").toDoubles(),
-                arguments.get("V").toDoubles())
-            .projected(attention, arguments.get("W").toDoubles(), arguments.get("X").toDoubles());
-    assertThat(Verification.compare(arguments.get("Y").toDoubles(), expected.values()).relError())
-        .isLessThan(attention.tolerance());
+    AttentionReference attended = run(attention, made.program(), arguments, "Y");
+    isRight(
+        attention,
+        arguments.get("Y"),
+        attended.projected(
+            attention, arguments.get("W").toDoubles(), arguments.get("X").toDoubles()));
   }
 
   /** Launches of attention alone begin early, and wait where roles part or where they begin. */
@@ -93,19 +86,7 @@ final class AttentionWayTest {
     assertThat(program.kernels()).hasSize(by == Combine.LAUNCH ? 2 : 1);
     assertThat(program.kernels()).allMatch(LaunchOrder::overlaps);
     Arguments arguments = Arguments.random(ProgramInterpreter.params(program), SEED);
-    arguments.get("O").poison();
-    assertThat(
-            new ProgramInterpreter(program, GridOptions.random(SEED), Options.CHECKED)
-                .check(arguments))
-        .isEmpty();
-    AttentionReference expected =
-        AttentionReference.of(
-            AttentionCache.full(attention, SEED),
-            arguments.get("Q").toDoubles(),
-            arguments.get("K").toDoubles(),
-            arguments.get("V").toDoubles());
-    assertThat(Verification.compare(arguments.get("O").toDoubles(), expected.values()).relError())
-        .isLessThan(attention.tolerance());
+    isRight(attention, arguments.get("O"), run(attention, program, arguments, "O"));
     // An older GPU has no launches that overlap.
     assertThat(
             AttentionWay.of(new AttentionConfig(16, 32, 2, 32, 2))
@@ -113,5 +94,25 @@ final class AttentionWayTest {
                 .program()
                 .kernels())
         .noneMatch(LaunchOrder::overlaps);
+  }
+
+  /** Runs in the simulator, without findings; {@return what should be attended} */
+  private static AttentionReference run(
+      Attention attention, Program program, Arguments arguments, String result) {
+    arguments.get(result).poison();
+    assertThat(
+            new ProgramInterpreter(program, GridOptions.random(SEED), Options.CHECKED)
+                .check(arguments))
+        .isEmpty();
+    return AttentionReference.of(
+        AttentionCache.full(attention, SEED),
+        arguments.get("Q").toDoubles(),
+        arguments.get("K").toDoubles(),
+        arguments.get("V").toDoubles());
+  }
+
+  private static void isRight(Attention attention, NdArray got, AttentionReference expected) {
+    assertThat(Verification.compare(got.toDoubles(), expected.values()).relError())
+        .isLessThan(attention.tolerance());
   }
 }

@@ -47,8 +47,9 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
 
   /**
    * Of more rows a thread reads fewer words for each multiply-add, as long as so many warps hide
-   * what reading takes: 64 × 4 takes 665 µs by 12 warps of 48 rows, 676 by 16 of 32, 723 by 8 of 64
-   * (docs/benchmarks/2026-11-29-registers-of-accumulators.md).
+   * what reading takes: 64 × 4 takes 665 µs by 12 warps of 48 rows, 676 by 16 of 32
+   * (docs/benchmarks/2026-11-29-registers-of-accumulators.md), and 8 of 64 were slower than 16 of
+   * 32 before (2026-11-25-networks-by-fma.md).
    */
   private static final int ENOUGH_WARPS = 12;
 
@@ -62,7 +63,8 @@ public record SimtTiling(int warps, int rows, int steps, int blocks) {
   /**
    * Bytes of code that instruction caches hold for warps which are each somewhere else: 64 × 4 in a
    * loop of layers takes 710 µs with 20 kB; four layers one after another 770 with 36 and 991 with
-   * 53 (docs/benchmarks/2026-11-25-networks-by-fma.md).
+   * 53 (docs/benchmarks/2026-11-25-networks-by-fma.md). By 48 rows a warp 16 steps have 29 kB and
+   * take 665, 8 steps 673, 20 steps 814.
    */
   private static final long MOST_CODE = 30_000;
 

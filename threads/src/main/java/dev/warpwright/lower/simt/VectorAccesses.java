@@ -38,19 +38,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarantees: no vectorized loop is left, and every vector access is aligned.
  */
 final class VectorAccesses extends Rewriter {
-  private final Set<Buffer> sums;
+  private final Set<Buffer> accumulators;
 
-  private VectorAccesses(Set<Buffer> sums) {
-    this.sums = sums;
+  private VectorAccesses(Set<Buffer> accumulators) {
+    this.accumulators = accumulators;
   }
 
   static Stmt apply(Stmt body) {
-    return new VectorAccesses(sums(body)).stmt(body);
+    return new VectorAccesses(accumulators(body)).stmt(body);
   }
 
   /** What multiply-adds in f32 add to. */
-  private static Set<Buffer> sums(Stmt body) {
-    Set<Buffer> sums = new HashSet<>();
+  private static Set<Buffer> accumulators(Stmt body) {
+    Set<Buffer> accumulators = new HashSet<>();
     Walk.statements(
         body,
         s -> {
@@ -60,10 +60,10 @@ final class VectorAccesses extends Rewriter {
               && before.buffer() == to
               && to.scope() == Scope.LOCAL
               && to.dtype() == DType.F32) {
-            sums.add(to);
+            accumulators.add(to);
           }
         });
-    return sums;
+    return accumulators;
   }
 
   @Override
@@ -104,7 +104,8 @@ final class VectorAccesses extends Rewriter {
     if (inside == null) {
       return null;
     }
-    boolean leaves = sums.contains(copy.load().buffer()) && store.buffer().scope() != Scope.LOCAL;
+    boolean leaves =
+        accumulators.contains(copy.load().buffer()) && store.buffer().scope() != Scope.LOCAL;
     if (wideStore && wideLoad && !leaves) {
       return new Stmt.Store(
           store.buffer(), lanes.all(store.indices()), loaded(copy, inside, lanes));

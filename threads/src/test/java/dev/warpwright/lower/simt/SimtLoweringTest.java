@@ -314,7 +314,7 @@ class SimtLoweringTest {
   void accumulatorsLeaveThroughRegistersOfTheStore() {
     String text =
         """
-        primfunc sums(x: f32[8, 128], y: f32[128]) {
+        primfunc accumulate(x: f32[8, 128], y: f32[128]) {
           bind t: threadIdx.x in 32 {
             alloc acc: f32[128] local
             unroll v in 4 { acc[t * 4 + v] = 0.0f32 }

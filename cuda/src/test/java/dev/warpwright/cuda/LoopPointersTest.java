@@ -10,7 +10,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-final class RunningPointersTest {
+final class LoopPointersTest {
   private static String text(String attributes, String body) {
     Kernel kernel =
         new IrParser(Intrinsics::find)
@@ -35,7 +35,7 @@ final class RunningPointersTest {
   }
 
   @Test
-  void rowsOfItemsAreReachedByPointersThatAreCountedOn() {
+  void rowsOfItemsAreReachedByIncrementedPointers() {
     String printed =
         text(
             "[items = 1]",

@@ -23,10 +23,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pointers that a loop over work items counts on, in place of addresses that are computed for each
- * item: some twenty instructions, which narrow layers of a network notice (12 layers of 32 columns:
- * 40.7 µs for 42.5, docs/benchmarks/2026-11-29-registers-of-accumulators.md). nvcc does not do that
- * by itself.
+ * Pointers of a loop: strength reduction and hoisting of addresses, where nvcc and NVRTC do neither
+ * by themselves.
+ *
+ * <p>In a loop with the attribute {@code items}, over work items, a pointer is incremented in place
+ * of an address that is computed for each item: some twenty instructions, which narrow layers of a
+ * network notice (12 layers of 32 columns: 40.7 µs for 42.5,
+ * docs/benchmarks/2026-11-29-registers-of-accumulators.md).
  *
  * <pre>{@code
  *                                             const float* x_at = &x[bx * 64 + row * 16];
@@ -36,13 +39,13 @@ import org.jspecify.annotations.Nullable;
  * }                                           }
  * }</pre>
  *
- * <p>Of loops with the attribute {@code items}, and of loads and stores whose place in memory is
- * linear in the loop's variable; what other variables of the loop add, if they are written out, is
- * an offset from the pointer.
+ * <p>That is for loads and stores whose place in memory is linear in the loop's variable; what
+ * unrolled loops inside add is an offset from the pointer.
  *
- * <p>Of loops with the attribute {@code pointers} a pointer stays where it is, and the loop's
- * variable is part of the offset: of a sum of indices in 32 bits NVRTC, whose pointers to shared
- * memory have 64, computes each step's address anew (a network by fma took 697 µs for 664).
+ * <p>In front of a loop with the attribute {@code pointers} what the loop does not change is added
+ * to a pointer to shared memory, and the loop's variable is part of the offset. Of indices in 32
+ * bits NVRTC, whose pointers to shared memory have 64, computes each step's address anew (a network
+ * by fma took 697 µs for 664).
  *
  * <pre>{@code
  *                                               const float* w_at = &w[layer * 4096 + col];
@@ -52,7 +55,7 @@ import org.jspecify.annotations.Nullable;
  * }                                             }
  * }</pre>
  */
-final class RunningPointers {
+final class LoopPointers {
   /** Each is two registers. */
   private static final int MOST = 4;
 
@@ -70,7 +73,9 @@ final class RunningPointers {
    * A pointer.
    *
    * @param begin where it points in the first iteration, in elements
-   * @param place of the element there, without what the loop adds
+   * @param step elements that an iteration adds; 0 if it stays
+   * @param base what of a place the loop does not change
+   * @param at the constant of the place where it points
    */
   record Pointer(Buffer buffer, String name, Expr begin, long step, Map<Expr, Long> base, long at) {
     /** Its declaration, in front of the loop. */
@@ -93,19 +98,19 @@ final class RunningPointers {
 
   private final Var variable;
 
-  /** Whether pointers are counted on; or else stay where they are. */
+  /** Whether pointers are incremented; or else stay where they are. */
   private final boolean items;
 
   private final Map<Var, Expr> lets = new HashMap<>();
   private final Set<Var> inner = new HashSet<>();
-  private final Set<Var> writtenOut = new HashSet<>();
+  private final Set<Var> unrolled = new HashSet<>();
   private final List<Pointer> pointers = new ArrayList<>();
 
-  private RunningPointers(Var variable, boolean items) {
+  private LoopPointers(Var variable, boolean items) {
     this.variable = variable;
     this.items = items;
     if (!items) {
-      writtenOut.add(variable);
+      unrolled.add(variable);
     }
   }
 
@@ -114,12 +119,12 @@ final class RunningPointers {
    *
    * @return null if it has none
    */
-  static @Nullable RunningPointers of(Stmt.For loop, Names names) {
+  static @Nullable LoopPointers of(Stmt.For loop, Names names) {
     boolean items = loop.attrs().has(Attrs.ITEMS);
     if (!items && !loop.attrs().has(Attrs.POINTERS) || loop.kind() != ForKind.SERIAL) {
       return null;
     }
-    RunningPointers result = new RunningPointers(loop.var(), items);
+    LoopPointers result = new LoopPointers(loop.var(), items);
     Walk.statements(loop.body(), result::enter);
     Map<Buffer, List<Place>> places = new LinkedHashMap<>();
     Walk.all(
@@ -170,7 +175,7 @@ final class RunningPointers {
       case Stmt.Let let when isPlain(let.value()) ->
           lets.put(let.var(), Substitution.ofVars(lets).expr(let.value()));
       case Stmt.Let let -> inner.add(let.var());
-      case Stmt.For f -> (f.kind() == ForKind.UNROLLED ? writtenOut : inner).add(f.var());
+      case Stmt.For f -> (f.kind() == ForKind.UNROLLED ? unrolled : inner).add(f.var());
       default -> {}
     }
   }
@@ -231,8 +236,7 @@ final class RunningPointers {
             || items && mentions(term.getKey(), Set.of(variable))) {
           return null;
         } else {
-          (mentions(term.getKey(), writtenOut) ? rest : base)
-              .merge(term.getKey(), factor, Long::sum);
+          (mentions(term.getKey(), unrolled) ? rest : base).merge(term.getKey(), factor, Long::sum);
         }
       }
       constant += form.constant() * stride;
