@@ -36,7 +36,8 @@ module dev.warpwright.families {
       dev.warpwright.examples;
   exports dev.warpwright.families.launch to
       dev.warpwright.fusion,
-      dev.warpwright.measure;
+      dev.warpwright.measure,
+      dev.warpwright.profiler;
   exports dev.warpwright.families.mma to
       dev.warpwright.examples,
       dev.warpwright.measure;

@@ -32,7 +32,6 @@ module dev.warpwright.fusion {
       dev.warpwright.cli,
       dev.warpwright.compiler,
       dev.warpwright.examples,
-      dev.warpwright.explorer,
       dev.warpwright.export,
       dev.warpwright.parallel,
       dev.warpwright.profiler,

@@ -18,5 +18,6 @@ module dev.warpwright.graph {
       dev.warpwright.fusion,
       dev.warpwright.networks,
       dev.warpwright.parallel,
+      dev.warpwright.profiler,
       dev.warpwright.verify;
 }

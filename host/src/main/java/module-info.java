@@ -14,5 +14,6 @@ module dev.warpwright.host {
       dev.warpwright.compiler,
       dev.warpwright.families,
       dev.warpwright.fusion,
-      dev.warpwright.networks;
+      dev.warpwright.networks,
+      dev.warpwright.profiler;
 }

@@ -24,6 +24,6 @@ module dev.warpwright.networks {
       dev.warpwright.compiler,
       dev.warpwright.fusion;
   exports dev.warpwright.networks.stages to
-      dev.warpwright.cli,
-      dev.warpwright.fusion;
+      dev.warpwright.fusion,
+      dev.warpwright.profiler;
 }

@@ -14,5 +14,6 @@ module dev.warpwright.tiles {
   exports dev.warpwright.lower.tile to
       dev.warpwright.cli,
       dev.warpwright.fusion,
-      dev.warpwright.lower;
+      dev.warpwright.lower,
+      dev.warpwright.profiler;
 }

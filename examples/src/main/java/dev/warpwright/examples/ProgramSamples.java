@@ -10,7 +10,6 @@ import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.wgmma.HopperConfig;
-import dev.warpwright.families.wgmma.WorkspaceGemm;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.order.BlockOrder;

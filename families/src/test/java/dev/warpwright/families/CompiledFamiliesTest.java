@@ -17,7 +17,6 @@ import dev.warpwright.families.simt.SimtConfig;
 import dev.warpwright.families.simt.SimtGemm;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
-import dev.warpwright.families.wgmma.WorkspaceGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
@@ -244,13 +243,6 @@ class CompiledFamiliesTest {
             HopperGemm.schedule(
                 GemmWorkload.nt(128, 4096, 7168, DType.BF16).times(Batch.grouped(32, 8)),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withCluster(1, 1))),
-        org.junit.jupiter.params.provider.Arguments.argumentSet(
-            "sum of parts",
-            WorkspaceGemm.schedule(
-                    GemmWorkload.nt(256, 4096, 14336, DType.BF16),
-                    HopperConfig.pairs(128, 256, 4, 2, 132),
-                    4)
-                .sum()),
         set(
             "mma.sync, parts",
             AmpereGemm.schedule(

@@ -1,11 +1,11 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.cli.kernels.LoweringSteps;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.LoweringSteps;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;

@@ -5,7 +5,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.base.json.JsonFields;
 import dev.warpwright.base.json.JsonParser;
-import dev.warpwright.compiler.program.LoweringSteps;
+import dev.warpwright.cli.kernels.LoweringSteps;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.families.ScheduledGemm;

@@ -44,7 +44,7 @@ public final class HopperGemm {
   }
 
   /** The same for another computation of the workload's shape. */
-  static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
+  public static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     return schedule(new Begun(func, StagedGemm.Names.GEMM, workload), workload, config);
   }
 

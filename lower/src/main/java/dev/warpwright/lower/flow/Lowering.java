@@ -4,6 +4,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.copy.GridPrologue;
+import dev.warpwright.lower.copy.PrefetchRows;
 import dev.warpwright.lower.grid.TrustedTables;
 import dev.warpwright.lower.item.PipelinedProgram;
 import dev.warpwright.lower.pass.LoweringException;
@@ -78,6 +79,7 @@ public final class Lowering {
     program = EarlyWaits.apply(program, listener);
     program = RollLayers.apply(program, listener);
     Kernel kernel = prologue.inFrontOf(LowerTiles.apply(program, target, listener), listener);
+    kernel = PrefetchRows.apply(kernel, listener);
     kernel = listener.tell("Simplify", Simplify.kernel(kernel));
     return TrustedTables.apply(kernel, listener);
   }

@@ -25,6 +25,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.CountedLoops;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -36,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of {@link LowerPipes} that rewrites what one role does. */
 final class PipeSteps {
+  /** Of a loop over items: what is resident is waited for ahead of it, not in its first item. */
+  private static final String AHEAD = "ahead";
+
   private final @Nullable Role role;
   private final Stmt whole;
   private final Map<Pipe, LoweredPipe> pipes;
@@ -47,6 +51,9 @@ final class PipeSteps {
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
   private final HeldStages held;
+
+  /** Resident pipes that nobody has to wait for. */
+  private final Set<Pipe> arrived = Collections.newSetFromMap(new IdentityHashMap<>());
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
   private record Site(List<Stmt.For> items, Set<Var> conditional) {
@@ -248,12 +255,32 @@ final class PipeSteps {
 
   /** All slices have come, whoever looked at them. */
   private static Stmt end(LoweredPipe lowered) {
-    return LowerPipes.one(
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "s",
-            lowered.barriers().stages(),
-            s -> lowered.barriers().waitFull(Exprs.i32(0), s)));
+    return LowerPipes.one(whole(lowered));
+  }
+
+  private static Stmt whole(LoweredPipe lowered) {
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "s",
+        lowered.barriers().stages(),
+        s -> lowered.barriers().waitFull(Exprs.i32(0), s));
+  }
+
+  /** All has come that a loop's items look at. */
+  private Stmt arrived(Stmt.For items) {
+    List<Stmt> waits = new ArrayList<>();
+    Walk.statements(
+        items.body(),
+        s -> {
+          if (s instanceof Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt _)
+              && peek
+              && pipes.get(pipe) instanceof LoweredPipe lowered
+              && lowered.resident()
+              && arrived.add(pipe)) {
+            waits.add(whole(lowered));
+          }
+        });
+    return Stmts.seq(waits);
   }
 
   /** Looks at slices, which are waited for in the first item. */
@@ -285,6 +312,9 @@ final class PipeSteps {
     Expr first = site.items().isEmpty() ? Exprs.bool(true) : firstItem(site);
     for (Expr slice : slices) {
       Stmt wait = lowered.barriers().waitFull(Exprs.i32(0), slice);
+      if (arrived.contains(consume.pipe())) {
+        break;
+      }
       boolean same = !StageNumbers.mentions(slice, site.conditional());
       waits.add(same ? Stmts.when(first, wait) : wait);
     }
@@ -418,6 +448,9 @@ final class PipeSteps {
         && filled.isByThreads()) {
       return CopiedStages.loop(
           f, produce, filled, Objects.requireNonNull(numbers.get(produce.pipe())));
+    }
+    if (f.attrs().has(AHEAD)) {
+      return Stmts.seq(arrived(f), serial(f, stmt(f.body(), site.in(f))));
     }
     Stmt.Flow.Consume consume = held.overlapping(f);
     LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());

@@ -59,7 +59,8 @@ class PassListTest {
    * Told only where operands are packed in front of all tiles ({@code GridPrologueTest}), where
    * they are gathered to registers ({@code HalveGathersTest}), where products are computed some
    * columns at a time, which goldens of warps have, where waits move ({@link EarlyWaitsTest}), or
-   * where layers are a loop ({@link SimtWarpLoweringTest}).
+   * where layers are a loop ({@link SimtWarpLoweringTest}), or rows are read by formulas ({@link
+   * PrefetchRowsTest}).
    */
   private static final Map<String, Path> SOMETIMES =
       Map.of(
@@ -67,6 +68,7 @@ class PassListTest {
           "HalveGathers", SOURCES.resolve(TILES + "tile/HalveGathers.java"),
           "SplitColumns", SOURCES.resolve(TILES + "tile/SplitColumns.java"),
           "EarlyWaits", SOURCES.resolve("flow/EarlyWaits.java"),
+          "PrefetchRows", SOURCES.resolve("copy/PrefetchRows.java"),
           "RollLayers", SOURCES.resolve("flow/RollLayers.java"));
 
   /** Items that are dealt out; rows that are read ahead, weights that stay; and no roles. */

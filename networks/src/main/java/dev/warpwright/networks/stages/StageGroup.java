@@ -58,6 +58,19 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
     return most;
   }
 
+  /** Whether a formula reads rows from memory, as a layer of few inputs does. */
+  public boolean readsRowsDirectly() {
+    StageReads reads = StageReads.of(func);
+    return stages.stream()
+        .filter(NetworkFunction.Map.class::isInstance)
+        .flatMap(stage -> reads.by(stage.block()).stream())
+        .anyMatch(
+            buffer ->
+                func.buffers().contains(buffer)
+                    && buffer.rank() == 2
+                    && !(buffer.shape().getFirst() instanceof Expr.IntImm));
+  }
+
   /** Whether rows are reduced, as norms do. */
   public boolean reduces() {
     return stages.stream().anyMatch(Reduction.class::isInstance);

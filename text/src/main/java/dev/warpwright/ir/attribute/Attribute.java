@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * the same table.
  */
 public enum Attribute {
+  AHEAD("ahead", Type.INTEGER, "1: what is resident is awaited ahead of it", Place.LOOP),
   ARCH("arch", Type.TEXT, "the least architecture", Place.FUNCTION),
   ARITHMETIC("arithmetic", Type.TEXT, "what GEMMs are computed in", Place.FUNCTION),
   ASYNC("async", Type.INTEGER, "1: copies are asynchronous", Place.FUNCTION, Place.LOOP),
@@ -57,7 +58,7 @@ public enum Attribute {
   PAIRS("pairs", Type.INTEGER, "1: there are tiles of two parts", Place.TILE),
   PART("part", Type.INTEGER, "columns of a GEMM at a time", Place.TILE),
   POINTERS("pointers", Type.INTEGER, "1: pointers in front of it", Place.LOOP),
-  PREFETCH("prefetch", Type.INTEGER, "1: copied an item ahead", Place.TILE),
+  PREFETCH("prefetch", Type.INTEGER, "1: read an item ahead", Place.TILE, Place.LOOP),
   PRODUCERS("producers", Type.INTEGER, "warps that copy", Place.FUNCTION),
   REGISTERS("registers", Type.INTEGER, "registers of a thread", Place.ROLE),
   RESIDENT("resident", Type.INTEGER, "bytes for tiles that stay", Place.FUNCTION),

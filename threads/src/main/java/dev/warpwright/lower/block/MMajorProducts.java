@@ -19,8 +19,8 @@ import java.util.List;
 
 /**
  * GEMMs by fma of a first operand that lies with its rows side by side ({@link MMajor}): both
- * operands of a step come by accesses of 16 bytes, and a thread multiplies all by all, odd rows
- * backwards.
+ * operands of a step come by accesses of 16 bytes, and a thread multiplies all by all, every second
+ * row backwards, the first one too (64 × 4 in f32: 664.5 µs; odd rows 667).
  */
 final class MMajorProducts {
   /** Steps of K that are written out where nothing is said: more do not fit the L0 cache. */
@@ -99,8 +99,8 @@ final class MMajorProducts {
                     "n",
                     columns,
                     n -> {
-                      Expr odd = Exprs.eq(Exprs.mod(r, 2), Exprs.i32(1));
-                      Expr column = Exprs.select(odd, Exprs.sub(Exprs.i32(columns - 1), n), n);
+                      Expr back = Exprs.eq(Exprs.mod(r, 2), Exprs.i32(0));
+                      Expr column = Exprs.select(back, Exprs.sub(Exprs.i32(columns - 1), n), n);
                       List<Expr> at = List.of(Exprs.add(Exprs.mul(r, columns), column));
                       Expr product =
                           Exprs.fma(Exprs.load(a, r), Exprs.load(b, column), new Expr.Load(c, at));

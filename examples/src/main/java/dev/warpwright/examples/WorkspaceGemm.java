@@ -1,7 +1,10 @@
-package dev.warpwright.families.wgmma;
+package dev.warpwright.examples;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;

@@ -1,5 +1,7 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.cli.kernels;
 
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.ForKind;

@@ -1,17 +1,19 @@
-package dev.warpwright.compiler;
+package dev.warpwright.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.cli.kernels.LoweringSteps;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.LoweringSteps;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.synthetic.RandomMlp;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Kernels of networks after each pass. */
 final class LoweringStepsTest {
+  private static final long SEED = 3;
+
   private static Stream<Arguments> ways() {
     return Stream.of(
         Arguments.of(64, GpuTarget.SM_90A, Precision.F16, "register chaining", "AssignRoles"),
@@ -31,20 +35,23 @@ final class LoweringStepsTest {
   @MethodSource("ways")
   void theLastPassLeavesTheKernel(
       int width, GpuTarget target, Precision precision, String strategy, String pass) {
-    Graph graph = RandomNetworks.plain(new Random(3), 2, width);
-    try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
-      CompiledProgram program = model.program(4096);
-      assertThat(program.kernels())
-          .extracting(CompiledKernel::strategy)
-          .anyMatch(name -> name.startsWith(strategy));
-      Set<String> passes = new HashSet<>();
-      for (CompiledKernel kernel : program.kernels()) {
-        List<LoweringSteps.Step> steps = LoweringSteps.of(program, kernel);
-        steps.forEach(step -> passes.add(step.pass()));
-        assertThat(body(steps.getLast().text())).isEqualTo(body(IrPrinter.text(kernel.kernel())));
-      }
-      assertThat(passes).contains(pass);
+    Graph graph =
+        RandomMlp.of(
+            new Architecture.Mlp(List.of(width, width, width), List.of("relu")),
+            true,
+            precision.operand(),
+            SEED);
+    CompiledProgram program = NetworkCompiler.compile(graph, target, precision, 4096);
+    assertThat(program.kernels())
+        .extracting(CompiledKernel::strategy)
+        .anyMatch(name -> name.startsWith(strategy));
+    Set<String> passes = new HashSet<>();
+    for (CompiledKernel kernel : program.kernels()) {
+      List<LoweringSteps.Step> steps = LoweringSteps.of(program, kernel);
+      steps.forEach(step -> passes.add(step.pass()));
+      assertThat(body(steps.getLast().text())).isEqualTo(body(IrPrinter.text(kernel.kernel())));
     }
+    assertThat(passes).contains(pass);
   }
 
   /** Kernels of a program are told apart by their names, which their tile programs have not. */

@@ -1,4 +1,4 @@
-package dev.warpwright.networks.stages;
+package dev.warpwright.cli.networks;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -6,6 +6,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.networks.stages.Partition;
+import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.perf.TileTraffic;
 import java.util.LinkedHashSet;
 import java.util.List;

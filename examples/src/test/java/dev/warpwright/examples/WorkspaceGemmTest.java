@@ -1,9 +1,10 @@
-package dev.warpwright.families.wgmma;
+package dev.warpwright.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
