@@ -4,6 +4,8 @@ import static dev.warpwright.families.simt.SimtNumber.AHEAD;
 import static dev.warpwright.families.simt.SimtNumber.ALONG_K;
 import static dev.warpwright.families.simt.SimtNumber.BARRIER;
 import static dev.warpwright.families.simt.SimtNumber.COPY_ELEMENT;
+import static dev.warpwright.families.simt.SimtNumber.COPY_NARROW;
+import static dev.warpwright.families.simt.SimtNumber.COPY_PAIR;
 import static dev.warpwright.families.simt.SimtNumber.COPY_SINGLE;
 import static dev.warpwright.families.simt.SimtNumber.COPY_VECTOR;
 import static dev.warpwright.families.simt.SimtNumber.CROWDING;
@@ -203,7 +205,7 @@ public final class SimtModel {
     step = Math.max(step, latency) + at(WAITED) * Math.min(step, latency);
     double end = 250 + c.sums() * warps * resident * stored(w, c);
     if (c.parts() > 1) {
-      end += resident * tileBytes(w, c) / at(L2_BYTES);
+      end += spread(c) * resident * tileBytes(w, c) / at(L2_BYTES);
     }
     return new Wave(math, issue, shared, l2, step, end);
   }
@@ -212,7 +214,15 @@ public final class SimtModel {
   private double combined(GemmWorkload w, SimtConfig c) {
     return c.parts() == 1
         ? 0
-        : at(LATENCY) + c.parts() * (at(PART) + tileBytes(w, c) / at(L2_BYTES));
+        : at(LATENCY) + c.parts() * (at(PART) + spread(c) * tileBytes(w, c) / at(L2_BYTES));
+  }
+
+  /**
+   * Sectors that a warp's instruction touches of a tile's elements beside those that they fill. A
+   * thread's columns lie apart where operands are vectors along K, so its lanes' make short runs.
+   */
+  private static double spread(SimtConfig c) {
+    return c.alongK() ? Math.max(1, c.lanesM() / 4.0) : 1;
   }
 
   private static double tileBytes(GemmWorkload w, SimtConfig c) {
@@ -225,7 +235,7 @@ public final class SimtModel {
       return 10;
     }
     if (!isRagged(w, c)) {
-      return 5;
+      return Math.max(5, PART_OF_SECTOR * (c.alongK() ? 4 * spread(c) : 1));
     }
     // Neighbouring lanes store neighbours, or what is as far apart as a vector would be.
     int apart = c.alongK() || c.columns() == 1 ? w.result().bytes() : SimtGemm.WIDEST;
@@ -270,8 +280,8 @@ public final class SimtModel {
   private double copies(GemmWorkload w, SimtConfig c, int run) {
     double a = (double) c.tileM() * c.tileK();
     double b = (double) c.tileN() * c.tileK();
-    return copies(c, a, !w.layout().transposedA(), lanesA(w, run))
-        + copies(c, b, w.layout().transposedB(), lanesB(w, run));
+    return copies(c, a, !w.layout().transposedA(), lanesA(w, run), run)
+        + copies(c, b, w.layout().transposedB(), lanesB(w, run), run);
   }
 
   /** Elements of a step that are copied one by one, not through registers. */
@@ -288,10 +298,17 @@ public final class SimtModel {
    * The same of one tile.
    *
    * @param lanes elements that an access may take, as rows begin
+   * @param run elements of the widest access
    */
-  private double copies(SimtConfig c, double elements, boolean turned, int lanes) {
+  private double copies(SimtConfig c, double elements, boolean turned, int lanes, int run) {
     if (c.alongK() || !turned) {
-      return elements / lanes / 32 * at(COPY_VECTOR);
+      double narrow = 1;
+      if (lanes == 1 && c.stages() == 2) {
+        narrow = at(COPY_NARROW);
+      } else if (lanes > 1 && lanes < run && c.stages() > 2) {
+        narrow = at(COPY_PAIR);
+      }
+      return elements / lanes / 32 * at(COPY_VECTOR) * narrow;
     }
     // What is turned on its way is stored element by element, or copied so.
     return c.stages() > 2

@@ -45,6 +45,12 @@ enum SimtNumber {
   COPY_VECTOR,
   COPY_ELEMENT,
 
+  /** Part of a vector's instructions that an element takes on its way through registers. */
+  COPY_NARROW,
+
+  /** How much longer an asynchronous copy of a pair takes to issue than that of a vector. */
+  COPY_PAIR,
+
   /**
    * Clocks of shared memory for a warp's instruction that reads a vector, of a tile of which both
    * rows and columns are shared out to its lanes, and of one of which only rows or columns are.
