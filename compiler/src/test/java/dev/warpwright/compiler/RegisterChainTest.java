@@ -136,11 +136,15 @@ class RegisterChainTest {
     }
   }
 
-  /** Two rows of three inputs each. */
+  /** Two rows of three inputs each, of the first item and, an item ahead, of all others. */
   @Test
   void inputsOfFormulasAreReadOnceARow() {
-    String kernel = kernel(graph("mlp:3,64,64,5:sin", false));
-    assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
+    String[] reads = kernel(graph("mlp:3,64,64,5:sin", false)).split("\\bx\\[", -1);
+    assertThat(reads).hasSize(1 + 2 * 2 * 3);
+    assertThat(reads[2 * 3])
+        .as("between the reads of the first item and those ahead")
+        .contains("mbarrier.wait(&full", "for turn in")
+        .doesNotContain("if turn == 0");
   }
 
   /** What padding adds is zero before it is rounded: one instruction rounds two. */
