@@ -220,6 +220,8 @@ public final class SimtModel {
   /**
    * Sectors that a warp's instruction touches of a tile's elements beside those that they fill. A
    * thread's columns lie apart where operands are vectors along K, so its lanes' make short runs.
+   * Partial sums were timed so; since then they lie in the order of threads, which is not timed
+   * yet.
    */
   private static double spread(SimtConfig c) {
     return c.alongK() ? Math.max(1, c.lanesM() / 4.0) : 1;

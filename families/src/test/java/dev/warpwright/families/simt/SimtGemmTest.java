@@ -4,7 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Folding;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.Activation;
@@ -12,7 +21,12 @@ import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,6 +34,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Products of threads: what their schedules make computes what they were made of. */
 class SimtGemmTest {
   private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU);
+
+  /** Along K, two by two warps of eight by four lanes. */
+  private static final SimtConfig FOUR_WARPS =
+      new SimtConfig(32, 64, 16, 16, 32, 8, 1, 3, false, true, true, 1);
+
+  /** Along K, all lanes of two warps beside each other. */
+  private static final SimtConfig ONE_ROW =
+      new SimtConfig(2, 64, 32, 2, 32, 1, 1, 2, false, false, true, 1);
 
   static Stream<ArgumentSet> cases() {
     SimtConfig small = new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1);
@@ -40,6 +62,8 @@ class SimtGemmTest {
         set(of(64, 64, 32, Layout.NT, Epilogue.NONE), async.shared(2, 2), GpuTarget.SM_80),
         set(of(50, 70, 50, Layout.TN, Epilogue.NONE), async.shared(4, 2), GpuTarget.SM_80),
         set(of(7, 67, 250, Layout.NT, ALL), alongK2.shared(5, 1), GpuTarget.SM_75),
+        set(of(40, 100, 200, Layout.NT, ALL), FOUR_WARPS.shared(3, 1), GpuTarget.SM_80),
+        set(of(5, 70, 130, Layout.NT, Epilogue.NONE), ONE_ROW.shared(2, 1), GpuTarget.SM_80),
         set(of(96, 130, 19, Layout.NN, Epilogue.NONE), small.shared(1, 3), GpuTarget.SM_75),
         set(of(37, 129, 131, Layout.NT, ALL), odd.with(2, 1), GpuTarget.SM_75),
         set(of(28, 90, 64, Layout.NT, Epilogue.NONE), odd, GpuTarget.SM_80),
@@ -81,5 +105,40 @@ class SimtGemmTest {
     assertThat((long) resources.sharedBytes())
         .as("%s", resources.offsets())
         .isLessThanOrEqualTo(SimtLimits.sharedBytes(workload, config));
+  }
+
+  /** A thread's columns lie apart, and what the threads of a block store lies side by side. */
+  @Test
+  void partialSumsAlongKLieInTheOrderOfThreads() {
+    for (SimtConfig config : List.of(FOUR_WARPS, ONE_ROW)) {
+      Kernel kernel =
+          SimtGemm.schedule(
+                  of(64, 64, 256, Layout.NT, Epilogue.NONE), config.shared(2, 1), GpuTarget.SM_80)
+              .kernel();
+      Var thread = kernel.binding(ThreadAxis.THREAD_X).orElseThrow().var();
+      List<Stmt.Store> stores = new ArrayList<>();
+      Walk.statements(
+          kernel.body(),
+          s -> {
+            if (s instanceof Stmt.Store store && store.buffer().name().equals("acc_rf")) {
+              stores.add(store);
+            }
+          });
+      assertThat(stores).hasSize(1);
+      Stmt.Store store = stores.getFirst();
+      for (int t = 0; t < config.threads(); t++) {
+        Map<Var, Expr> place = new HashMap<>();
+        Walk.expressions(
+            store,
+            e -> {
+              if (e instanceof Var v) {
+                place.put(v, Exprs.i32(0));
+              }
+            });
+        place.put(thread, Exprs.i32(t));
+        Stmt.Store at = (Stmt.Store) Folding.stmt(Substitution.ofVars(place).stmt(store));
+        assertThat(at.indices().getLast()).isEqualTo(Exprs.i32(t));
+      }
+    }
   }
 }

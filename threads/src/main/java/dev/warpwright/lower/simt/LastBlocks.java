@@ -5,6 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
@@ -43,7 +44,8 @@ import java.util.Map;
  * <p>Taking a number releases what all threads of the block wrote, for the barrier before it, and
  * acquires what those with lower numbers released. Nobody waits, so no order of blocks can lead to
  * a deadlock; and the order in which parts are used does not depend on who is last. The counters
- * are zero again after each launch.
+ * are zero again after each launch. Where the elements of a part have a layout, it is in the index:
+ * the parameter has none.
  *
  * <p>Guarantees: every loop bound to a block index is around everything, no global memory is
  * allocated inside.
@@ -116,7 +118,8 @@ final class LastBlocks {
   /** A copy of a buffer for each tile, as a parameter. */
   private void hoist(Buffer buffer, List<Stmt.For> blocks) {
     List<Expr> shape = new ArrayList<>(blocks.stream().map(Stmt.For::extent).toList());
-    shape.addAll(buffer.shape());
+    Layout layout = buffer.layout();
+    shape.addAll(layout == null ? buffer.shape() : List.of(Exprs.i32(layout.cosize())));
     Buffer all = Buffer.of(buffer.name(), buffer.dtype(), Scope.GLOBAL, shape);
     hoisted.put(buffer, all);
     prefixes.put(buffer, blocks.stream().<Expr>map(Stmt.For::var).toList());
@@ -193,7 +196,9 @@ final class LastBlocks {
 
     private List<Expr> with(Buffer buffer, List<Expr> indices) {
       List<Expr> all = new ArrayList<>(prefixes.getOrDefault(buffer, List.of()));
-      indices.forEach(index -> all.add(expr(index)));
+      List<Expr> own = indices.stream().map(this::expr).toList();
+      Layout layout = buffer.layout();
+      all.addAll(layout == null ? own : List.of(layout.offset(own)));
       return all;
     }
   }
