@@ -4,9 +4,11 @@
   random_networks.py draw SEED COUNT [MOST_ROWS]   prints tasks of 'warpwright perf', the same for a seed; a date is a good one
   random_networks.py table FILE…                   reads what 'warpwright perf TASK --all --untuned --json' said, one object a line,
                                                    and prints the untuned time beside the best way's, and how often it is the best
+  random_networks.py curves FILE…                  reads what 'warpwright tune TASK --json' said, one object a line, and prints after
+                                                   how many trials and seconds each search had 95 % of the speed that it ended with
 
 Widths are 16 to 256, half of the networks of one width and half mixed, 2 to 12 weight matrices, 2^10 to 2^20 rows, f16 and bf16,
-with bias and without. Exit code 1 if any ratio of best to untuned is below 0.9.
+with bias and without. Exit code 1 if any ratio of best to untuned is below 0.9, or a search took more than 32 trials or 30 seconds.
 """
 import json
 import math
@@ -15,6 +17,9 @@ import sys
 
 ACTIVATIONS = ["relu", "gelu", "silu", "tanh", "sin"]
 LEAST = 0.9
+NEAR = 0.95
+MOST_TRIALS = 32
+MOST_SECONDS = 30
 
 
 def draw(seed, count, most):
@@ -79,10 +84,46 @@ def table(paths):
     sys.exit(1 if below or wrong else 0)
 
 
+def curves(paths):
+    trials, seconds = [], []
+    for result in results(paths):
+        curve = result.get("curve")
+        if not curve:
+            print("%s: not tuned: %s" % (result["workload"], result.get("failure")))
+            continue
+        final = min(step["timeUs"] for step in curve)
+        near = next(step for step in curve if final >= NEAR * step["timeUs"])
+        trials.append(near["trial"])
+        seconds.append(near["seconds"])
+        print(
+            "%3d trials %6.1f s to %.2f us, first %.2f, last %.2f after %d trials, %.0f s  %s"
+            % (
+                near["trial"],
+                near["seconds"],
+                near["timeUs"],
+                curve[0]["timeUs"],
+                final,
+                result["trials"],
+                result["seconds"],
+                result["workload"].removeprefix("mlp "),
+            )
+        )
+    if not trials:
+        sys.exit("nothing was tuned")
+    middle = len(trials) // 2
+    print(
+        "%d searches to %.0f %%: %d trials in the median, %d at most; %.1f s in the median, %.1f at most"
+        % (len(trials), 100 * NEAR, sorted(trials)[middle], max(trials), sorted(seconds)[middle], max(seconds))
+    )
+    sys.exit(1 if max(trials) > MOST_TRIALS or max(seconds) > MOST_SECONDS else 0)
+
+
 if __name__ == "__main__":
     if len(sys.argv) >= 4 and sys.argv[1] == "draw":
         draw(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 1 << 20)
     elif len(sys.argv) >= 3 and sys.argv[1] == "table":
         table(sys.argv[2:])
+    elif len(sys.argv) >= 3 and sys.argv[1] == "curves":
+        curves(sys.argv[2:])
     else:
         sys.exit(__doc__)
