@@ -13,6 +13,9 @@ enum SimtNumber {
   /** What is lost for each side of a thread's accumulators that is no power of two. */
   UNEVEN,
 
+  /** The same more where neither is one. */
+  UNEVEN_BOTH,
+
   /**
    * How much longer multiply-adds take a warp that is alone on its scheduler, and waits for its own
    * reads; a quarter of that where there are two.
