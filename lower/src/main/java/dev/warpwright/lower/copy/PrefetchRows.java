@@ -3,6 +3,7 @@ package dev.warpwright.lower.copy;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -54,6 +55,17 @@ public final class PrefetchRows extends Rewriter {
   /** What the kernel may write: all whose address is taken counts. */
   private final Set<Buffer> touched = new HashSet<>();
 
+  /** The loop over items that is looked at; they are not nested. */
+  private Stmt.For loop =
+      Stmt.For.of(ForKind.SERIAL, Var.index("item"), Exprs.i32(0), Stmt.Seq.EMPTY);
+
+  private final Map<Var, Expr> lets = new LinkedHashMap<>();
+  private final Map<Buffer, Buffer> next = new LinkedHashMap<>();
+  private final List<Stmt.Store> reads = new ArrayList<>();
+
+  /** Whether something else stands ahead of what follows. */
+  private boolean stopped;
+
   private PrefetchRows(Kernel kernel) {
     Walk.all(
         kernel.body(),
@@ -74,29 +86,29 @@ public final class PrefetchRows extends Rewriter {
   @Override
   public Stmt stmt(Stmt s) {
     if (s instanceof Stmt.For f && f.attrs().has(ATTRIBUTE)) {
-      return new Items(f).ahead(List.of());
+      return ahead(f, List.of());
     }
     return s instanceof Stmt.Seq(List<Stmt> stmts) ? sequence(stmts, s) : super.stmt(s);
   }
 
   /** The first item's reads stand ahead of waits: neither needs the other. */
   private Stmt sequence(List<Stmt> stmts, Stmt whole) {
-    int loop = 0;
-    while (loop < stmts.size()
-        && !(stmts.get(loop) instanceof Stmt.For f && f.attrs().has(ATTRIBUTE))) {
-      loop++;
+    int at = 0;
+    while (at < stmts.size()
+        && !(stmts.get(at) instanceof Stmt.For f && f.attrs().has(ATTRIBUTE))) {
+      at++;
     }
-    if (loop == stmts.size()) {
+    if (at == stmts.size()) {
       return super.stmt(whole);
     }
-    int waits = loop;
+    int waits = at;
     while (waits > 0 && isWait(stmts.get(waits - 1))) {
       waits--;
     }
     return Stmts.seq(
         stmt(Stmts.seq(stmts.subList(0, waits))),
-        new Items((Stmt.For) stmts.get(loop)).ahead(stmts.subList(waits, loop)),
-        stmt(Stmts.seq(stmts.subList(loop + 1, stmts.size()))));
+        ahead((Stmt.For) stmts.get(at), stmts.subList(waits, at)),
+        stmt(Stmts.seq(stmts.subList(at + 1, stmts.size()))));
   }
 
   private static boolean isWait(Stmt s) {
@@ -107,127 +119,117 @@ public final class PrefetchRows extends Rewriter {
     };
   }
 
-  /** A loop over items. */
-  private final class Items {
-    private final Stmt.For loop;
-    private final Map<Var, Expr> lets = new LinkedHashMap<>();
-    private final Map<Buffer, Buffer> next = new LinkedHashMap<>();
-    private final List<Stmt.Store> reads = new ArrayList<>();
+  /** The loop behind the first item's reads, and behind what is waited for. */
+  private Stmt ahead(Stmt.For items, List<Stmt> waits) {
+    loop = items.withAttrs(items.attrs().without(ATTRIBUTE));
+    lets.clear();
+    next.clear();
+    reads.clear();
+    stopped = false;
+    Stmt rest = loop.withBody(rest(loop.body()));
+    Stmt first = reads.isEmpty() ? Stmt.Seq.EMPTY : of(reads, loop.min(), null);
+    return Stmts.alloc(List.copyOf(next.values()), Stmts.seq(first, Stmts.seq(waits), rest));
+  }
 
-    /** Whether something else stands ahead of what follows. */
-    private boolean stopped;
+  /** What an item does when its rows are there. */
+  private Stmt rest(Stmt s) {
+    return switch (s) {
+      case Stmt.Let(Var v, Expr value, Stmt body) when isKnown(value) -> {
+        lets.put(v, value);
+        yield new Stmt.Let(v, value, rest(body));
+      }
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> new Stmt.Alloc(buffer, rest(body));
+      case Stmt.Seq(List<Stmt> stmts) -> rest(stmts);
+      default -> {
+        stopped = true;
+        yield s;
+      }
+    };
+  }
 
-    Items(Stmt.For loop) {
-      this.loop = loop.withAttrs(loop.attrs().without(ATTRIBUTE));
-    }
-
-    /** The loop behind the first item's reads, and behind what is waited for. */
-    Stmt ahead(List<Stmt> waits) {
-      Stmt items = loop.withBody(rest(loop.body()));
-      Stmt first = reads.isEmpty() ? Stmt.Seq.EMPTY : of(reads, loop.min(), null);
-      return Stmts.alloc(List.copyOf(next.values()), Stmts.seq(first, Stmts.seq(waits), items));
-    }
-
-    /** What an item does when its rows are there. */
-    private Stmt rest(Stmt s) {
-      return switch (s) {
-        case Stmt.Let(Var v, Expr value, Stmt body) when isKnown(value) -> {
-          lets.put(v, value);
-          yield new Stmt.Let(v, value, rest(body));
-        }
-        case Stmt.Alloc(Buffer buffer, Stmt body) -> new Stmt.Alloc(buffer, rest(body));
-        case Stmt.Seq(List<Stmt> stmts) -> rest(stmts);
-        default -> {
-          stopped = true;
-          yield s;
-        }
-      };
-    }
-
-    private Stmt rest(List<Stmt> stmts) {
-      List<Stmt> result = new ArrayList<>();
-      List<Stmt.Store> own = new ArrayList<>();
-      for (Stmt each : stmts) {
-        if (!stopped && each instanceof Stmt.Store store && isRead(store)) {
-          Buffer ahead = next.computeIfAbsent(store.buffer(), PrefetchRows::ahead);
-          Expr there = new Expr.Load(ahead, store.indices());
-          result.add(new Stmt.Store(store.buffer(), store.indices(), there));
-          own.add(store);
-          reads.add(store);
-          continue;
-        }
-        result.add(next(own));
-        own.clear();
-        result.add(stopped ? each : rest(each));
+  private Stmt rest(List<Stmt> stmts) {
+    List<Stmt> result = new ArrayList<>();
+    List<Stmt.Store> own = new ArrayList<>();
+    for (Stmt each : stmts) {
+      if (!stopped && each instanceof Stmt.Store store && isRead(store)) {
+        Buffer ahead = next.computeIfAbsent(store.buffer(), PrefetchRows::ahead);
+        Expr there = new Expr.Load(ahead, store.indices());
+        result.add(new Stmt.Store(store.buffer(), store.indices(), there));
+        own.add(store);
+        reads.add(store);
+        continue;
       }
       result.add(next(own));
-      return Stmts.seq(result);
+      own.clear();
+      result.add(stopped ? each : rest(each));
     }
+    result.add(next(own));
+    return Stmts.seq(result);
+  }
 
-    private Stmt next(List<Stmt.Store> stores) {
-      return stores.isEmpty() ? Stmt.Seq.EMPTY : of(stores, Exprs.add(loop.var(), 1), loop.var());
-    }
+  private Stmt next(List<Stmt.Store> stores) {
+    return stores.isEmpty() ? Stmt.Seq.EMPTY : of(stores, Exprs.add(loop.var(), 1), loop.var());
+  }
 
-    /**
-     * The reads of an item, if there is such an item.
-     *
-     * @param changed a variable without which a value is known already; null if none is
-     */
-    private Stmt of(List<Stmt.Store> stores, Expr item, @Nullable Var changed) {
-      Expr any = Exprs.lt(Exprs.sub(loop.var(), loop.min()), loop.extent());
-      Stmt result = Stmts.seq(stores.stream().map(store -> (Stmt) guarded(store, any)).toList());
-      Set<Var> changing = new HashSet<>();
-      lets.forEach(
-          (v, value) -> {
-            if (changed == null || mentions(value, changed, changing)) {
-              changing.add(v);
-            }
-          });
-      for (Var v : List.copyOf(lets.keySet()).reversed()) {
-        if (changing.contains(v)) {
-          result = new Stmt.Let(v, Objects.requireNonNull(lets.get(v)), result);
-        }
+  /**
+   * The reads of an item, if there is such an item.
+   *
+   * @param changed a variable without which a value is known already; null if none is
+   */
+  private Stmt of(List<Stmt.Store> stores, Expr item, @Nullable Var changed) {
+    Expr any = Exprs.lt(Exprs.sub(loop.var(), loop.min()), loop.extent());
+    Stmt result = Stmts.seq(stores.stream().map(store -> (Stmt) guarded(store, any)).toList());
+    Set<Var> changing = new HashSet<>();
+    lets.forEach(
+        (v, value) -> {
+          if (changed == null || mentions(value, changed, changing)) {
+            changing.add(v);
+          }
+        });
+    for (Var v : List.copyOf(lets.keySet()).reversed()) {
+      if (changing.contains(v)) {
+        result = new Stmt.Let(v, Objects.requireNonNull(lets.get(v)), result);
       }
-      return FreshNames.with(loop.var(), item, result);
     }
+    return FreshNames.with(loop.var(), item, result);
+  }
 
-    private Stmt.Store guarded(Stmt.Store store, Expr any) {
-      Expr value = store.value();
-      Expr zero = Exprs.zero(value.type());
-      Expr guarded =
-          value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
-                  && otherwise.equals(zero)
-              ? Exprs.select(Exprs.and(any, condition), then, zero)
-              : Exprs.select(any, value, zero);
-      Buffer ahead = Objects.requireNonNull(next.get(store.buffer()));
-      return new Stmt.Store(ahead, store.indices(), guarded);
-    }
+  private Stmt.Store guarded(Stmt.Store store, Expr any) {
+    Expr value = store.value();
+    Expr zero = Exprs.zero(value.type());
+    Expr guarded =
+        value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
+                && otherwise.equals(zero)
+            ? Exprs.select(Exprs.and(any, condition), then, zero)
+            : Exprs.select(any, value, zero);
+    Buffer ahead = Objects.requireNonNull(next.get(store.buffer()));
+    return new Stmt.Store(ahead, store.indices(), guarded);
+  }
 
-    private boolean isRead(Stmt.Store store) {
-      boolean[] memory = {false};
-      Walk.expressions(store.value(), e -> memory[0] |= e instanceof Expr.Load);
-      return memory[0]
-          && reads.size() < MOST
-          && store.buffer().scope() == Scope.LOCAL
-          && store.indices().getFirst() instanceof Expr.IntImm
-          && isKnown(store.value());
-    }
+  private boolean isRead(Stmt.Store store) {
+    boolean[] memory = {false};
+    Walk.expressions(store.value(), e -> memory[0] |= e instanceof Expr.Load);
+    return memory[0]
+        && reads.size() < MOST
+        && store.buffer().scope() == Scope.LOCAL
+        && store.indices().getFirst() instanceof Expr.IntImm
+        && isKnown(store.value());
+  }
 
-    /** Whether a value follows from the item's number and what does not change. */
-    private boolean isKnown(Expr value) {
-      boolean[] known = {true};
-      Walk.expressions(
-          value,
-          e ->
-              known[0] &=
-                  switch (e) {
-                    case Expr.Load load ->
-                        load.buffer().scope() == Scope.GLOBAL && !touched.contains(load.buffer());
-                    case Expr.Call _, Expr.AddressOf _ -> false;
-                    default -> true;
-                  });
-      return known[0];
-    }
+  /** Whether a value follows from the item's number and what does not change. */
+  private boolean isKnown(Expr value) {
+    boolean[] known = {true};
+    Walk.expressions(
+        value,
+        e ->
+            known[0] &=
+                switch (e) {
+                  case Expr.Load load ->
+                      load.buffer().scope() == Scope.GLOBAL && !touched.contains(load.buffer());
+                  case Expr.Call _, Expr.AddressOf _ -> false;
+                  default -> true;
+                });
+    return known[0];
   }
 
   private static boolean mentions(Expr value, Var changed, Set<Var> changing) {

@@ -211,6 +211,31 @@ class SimtWarpLoweringTest {
     assertThat(IrPrinter.text(kernel)).containsOnlyOnce("sync_threads()");
   }
 
+  /** Rows that are no whole 16 bytes come element by element, eight of a lane at once. */
+  @ParameterizedTest
+  @CsvSource({"29, 70", "2, 64", "31, 1"})
+  void oddRowsComeInBatches(int columns, long total) {
+    String whole =
+        IrPrinter.text(network(List.of(32, 32, 32), List.of("-3.0f32", "0.0f32"), 32, 2));
+    String odd =
+        whole
+            .replace("x: f32[M, 32]", "x: f32[M, " + columns + "]")
+            .replaceFirst(
+                "tile\\.copy h0\\[[^\\n]*",
+                "tile.map (v0 in 32, v1 in 32) { h0[v0, v1] = select(t * 32 + v0 < M, select(v1 < "
+                    + columns
+                    + ", x[t * 32 + v0, v1], 0.0f32), 0.0f32) }");
+    PrimFunc func = FlowPrograms.parse(odd);
+    Arguments expected = LoweringTest.exact(func.params(), Map.of("M", total));
+    Interpreter.of(func, Options.CHECKED).run(expected);
+    Kernel kernel = Lowering.lower(func, GpuTarget.SM_80);
+    assertThat(IrPrinter.text(kernel)).contains("alloc loaded: f32[8] local", "for batch in 4");
+    Arguments arguments = LoweringTest.exact(kernel.params(), Map.of("M", total));
+    arguments.get("y").poison();
+    assertThat(new GridInterpreter(kernel, GridOptions.random(7)).check(arguments)).isEmpty();
+    assertThat(arguments.get("y").sameBits(expected.get("y"))).isTrue();
+  }
+
   /** More than shared memory is refused by its name. */
   @Test
   void whatDoesNotFitIsRefused() {

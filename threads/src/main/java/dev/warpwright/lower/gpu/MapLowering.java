@@ -149,6 +149,9 @@ public final class MapLowering {
     }
     Var column = map.vars().getLast();
     int lanes = GlobalRuns.of(store.value(), column, points, code.threads()).lanes();
+    if (lanes == 1 && RowBatches.are(store, points, code)) {
+      return RowBatches.of(map, store, points, code);
+    }
     return lanes > 1 && constant(map.extents().getLast()) % lanes == 0
         ? inRuns(map, store, points, lanes)
         : spread(map, store, Exprs.bool(true));
@@ -200,7 +203,7 @@ public final class MapLowering {
   }
 
   /** At a point of a map, counted row by row. */
-  private static Substitution at(Stmt.TileMap map, Expr piece) {
+  static Substitution at(Stmt.TileMap map, Expr piece) {
     return Substitution.ofVars(places(map, piece));
   }
 
