@@ -4,14 +4,11 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.ThreadLoops;
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.simt.Serpentine;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.BlockRef;
@@ -188,7 +185,8 @@ public final class SimtGemm {
     long alongA = workload.layout().transposedA() ? workload.m() : workload.k();
     long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
     if (c.parts() > 1 && c.alongK()) {
-      inOrderOfThreads(s, lanes, product.name());
+      // In rows of the tile each thread would store four bytes of a sector: its columns lie apart.
+      s.setLayout(s.buffer(product.name()), lanes.inOrderOfThreads());
     }
     fetch(s, a, c, run, Math.toIntExact(Long.lowestOneBit(alongA | run)), turnA);
     fetch(s, b, c, run, Math.toIntExact(Long.lowestOneBit(alongB | run)), turnB);
@@ -233,30 +231,6 @@ public final class SimtGemm {
     BlockRef parts = s.rfactor(sums, part.outer(), 0);
     s.cacheWrite(parts, Scope.LOCAL);
     return parts;
-  }
-
-  /**
-   * Stores the sums of a tile's part so that neighbouring threads store neighbours. In rows of the
-   * tile each would store four bytes of a sector, for its columns lie apart.
-   */
-  private static void inOrderOfThreads(Schedule s, Lanes lanes, String name) {
-    List<Buffer> found = new ArrayList<>();
-    Walk.statements(
-        s.func().body(),
-        each -> {
-          if (each instanceof Stmt.Alloc(Buffer buffer, Stmt _) && buffer.name().equals(name)) {
-            found.add(buffer);
-          }
-        });
-    Buffer sums = found.getFirst();
-    int rank = sums.rank();
-    List<List<Layout.Mode>> modes = new ArrayList<>(lanes.modes());
-    long stride = sums.extent(rank - 1) * sums.extent(rank - 2);
-    for (int d = rank - 3; d >= 0; d--) {
-      modes.addFirst(List.of(new Layout.Mode(sums.extent(d), stride)));
-      stride *= sums.extent(d);
-    }
-    s.setLayout(s.buffer(name), new Layout(modes, Layout.Swizzle.NONE));
   }
 
   /** Each thread adds the parts of the elements whose results it stores, one part after another. */
@@ -367,8 +341,8 @@ public final class SimtGemm {
       this(c, Math.min(run, c.rows()), Math.min(run, c.columns()));
     }
 
-    /** Where rows and columns of a tile lie whose elements are in the order of threads. */
-    List<List<Layout.Mode>> modes() {
+    /** Where parts, rows and columns of a tile lie if its elements are in the order of threads. */
+    Layout inOrderOfThreads() {
       int threads = c.threads();
       boolean pairs = c.lanesM() > 1 && c.lanesN() > 1;
       List<Layout.Mode> rows = new ArrayList<>();
@@ -380,12 +354,13 @@ public final class SimtGemm {
       }
       rows.add(new Layout.Mode(c.rows(), (long) c.columns() * threads));
       rows.add(new Layout.Mode(c.tileM() / c.warpM(), 32L * c.tileN() / c.warpN()));
-      return List.of(
-          rows,
+      List<Layout.Mode> columns =
           List.of(
               new Layout.Mode(c.lanesN(), pairs ? 2 : 1),
               new Layout.Mode(c.columns(), threads),
-              new Layout.Mode(c.tileN() / c.warpN(), 32)));
+              new Layout.Mode(c.tileN() / c.warpN(), 32));
+      List<Layout.Mode> parts = List.of(new Layout.Mode(c.parts(), (long) c.tileM() * c.tileN()));
+      return new Layout(List.of(parts, rows, columns), Layout.Swizzle.NONE);
     }
 
     void vectorize(Schedule s, LoopRef loop) {

@@ -13,6 +13,7 @@ import dev.warpwright.ir.visit.FreshNames;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -195,15 +196,8 @@ public final class PrefetchRows extends Rewriter {
   }
 
   private Stmt.Store guarded(Stmt.Store store, Expr any) {
-    Expr value = store.value();
-    Expr zero = Exprs.zero(value.type());
-    Expr guarded =
-        value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
-                && otherwise.equals(zero)
-            ? Exprs.select(Exprs.and(any, condition), then, zero)
-            : Exprs.select(any, value, zero);
     Buffer ahead = Objects.requireNonNull(next.get(store.buffer()));
-    return new Stmt.Store(ahead, store.indices(), guarded);
+    return new Stmt.Store(ahead, store.indices(), Guards.where(any, store.value()));
   }
 
   private boolean isRead(Stmt.Store store) {

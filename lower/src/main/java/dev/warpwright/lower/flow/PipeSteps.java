@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of {@link LowerPipes} that rewrites what one role does. */
 final class PipeSteps {
-  /** Of a loop over items: what is resident is waited for ahead of it, not in its first item. */
-  private static final String AHEAD = "ahead";
+  /** Of a loop over items that reads ahead: what is resident is waited for in front of it. */
+  private static final String PREFETCH = "prefetch";
 
   private final @Nullable Role role;
   private final Stmt whole;
@@ -449,7 +449,7 @@ final class PipeSteps {
       return CopiedStages.loop(
           f, produce, filled, Objects.requireNonNull(numbers.get(produce.pipe())));
     }
-    if (f.attrs().has(AHEAD)) {
+    if (f.attrs().has(PREFETCH)) {
       return Stmts.seq(arrived(f), serial(f, stmt(f.body(), site.in(f))));
     }
     Stmt.Flow.Consume consume = held.overlapping(f);

@@ -88,7 +88,8 @@ class EarlyWaitsTest {
     assertThat(texts).doesNotContainKey("EarlyWaits").containsKey("LowerTiles");
   }
 
-  private static Map<String, String> texts(PrimFunc func) {
+  /** What each pass leaves. */
+  static Map<String, String> texts(PrimFunc func) {
     Map<String, String> texts = new HashMap<>();
     PassListener listener = (pass, text) -> texts.put(pass, text.get());
     Lowering.lower(func, GpuTarget.SM_90A, listener);

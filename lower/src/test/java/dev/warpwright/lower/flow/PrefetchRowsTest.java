@@ -3,9 +3,6 @@ package dev.warpwright.lower.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.lower.pass.PassListener;
-import dev.warpwright.target.GpuTarget;
-import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +15,7 @@ class PrefetchRowsTest {
       """
       primfunc two(x: f32[M, 2], W: f16[32, 32], W1: f32[32, 2], y: f16[M, 32], M: i32 in 1..8388608)
           [consumers = 2, resident = 2048] {
-        persistent i in (M + 63) / 64 [ahead = 1, blocks = 2, prefetch = 1] {
+        persistent i in (M + 63) / 64 [blocks = 2, prefetch = 1] {
           alloc out: f16[64, 32] fragment
           alloc acc: f32[64, 32] fragment
           alloc a: f16[64, 32] fragment
@@ -65,8 +62,7 @@ class PrefetchRowsTest {
   /** Without the attribute weights are waited for in the first item, and rows read by each. */
   @Test
   void nobodyIsAheadUnasked() {
-    Map<String, String> texts =
-        texts(NETWORK.replace("ahead = 1, ", "").replace(", prefetch = 1", ""));
+    Map<String, String> texts = texts(NETWORK.replace(", prefetch = 1", ""));
     assertThat(texts).doesNotContainKey("PrefetchRows");
     assertThat(texts.get("Simplify")).contains("if turn == 0").doesNotContain("_next");
   }
@@ -85,9 +81,6 @@ class PrefetchRowsTest {
   }
 
   private static Map<String, String> texts(String program) {
-    Map<String, String> texts = new HashMap<>();
-    PassListener listener = (pass, text) -> texts.put(pass, text.get());
-    Lowering.lower(FlowPrograms.parse(program), GpuTarget.SM_90A, listener);
-    return texts;
+    return EarlyWaitsTest.texts(FlowPrograms.parse(program));
   }
 }

@@ -39,13 +39,6 @@ public final class RegisterChain extends RowChain {
   }
 
   @Override
-  void annotate(LoopRef items) {
-    if (readsAhead(tiling.prefetch())) {
-      schedule.annotate(items, "ahead", 1L);
-    }
-  }
-
-  @Override
   boolean stagesResults() {
     return tiling.stagesResults();
   }

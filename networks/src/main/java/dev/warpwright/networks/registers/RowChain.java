@@ -39,14 +39,6 @@ abstract class RowChain {
   /** Says who carries the rows. */
   abstract void annotate();
 
-  /** Says what a loop over items needs. */
-  void annotate(LoopRef items) {}
-
-  /** Whether formulas read rows from memory, and do so an item ahead. */
-  final boolean readsAhead(boolean prefetch) {
-    return prefetch && group.readsRowsDirectly();
-  }
-
   /** Computes layers by parts of their columns. */
   abstract void parts();
 
@@ -94,10 +86,9 @@ abstract class RowChain {
       weights(product, schedule.block(product.block()));
     }
     schedule.persistent(items, blocks);
-    if (readsAhead(prefetch)) {
+    if (prefetch && group.readsRowsDirectly()) {
       schedule.annotate(items, "prefetch", 1L);
     }
-    annotate(items);
     SequencedMap<BlockRef, Attrs> attrs = new LinkedHashMap<>();
     for (BlockRef block : schedule.blocks()) {
       attrs.put(block, attrs(block, prefetch));

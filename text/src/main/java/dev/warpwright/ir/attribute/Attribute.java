@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * the same table.
  */
 public enum Attribute {
-  AHEAD("ahead", Type.INTEGER, "1: what is resident is awaited ahead of it", Place.LOOP),
   ARCH("arch", Type.TEXT, "the least architecture", Place.FUNCTION),
   ARITHMETIC("arithmetic", Type.TEXT, "what GEMMs are computed in", Place.FUNCTION),
   ASYNC("async", Type.INTEGER, "1: copies are asynchronous", Place.FUNCTION, Place.LOOP),

@@ -98,4 +98,19 @@ public final class Guards {
     throw new LoweringException(
         "a tile has the extent " + range.extent() + ", which is not constant");
   }
+
+  /**
+   * {@return a value where a condition holds, and zero elsewhere} Choices between the value and
+   * zero become one, as a load under a predicate wants it.
+   *
+   * @param condition of the value
+   * @param value maybe a choice itself
+   */
+  public static Expr where(Expr condition, Expr value) {
+    Expr zero = Exprs.zero(value.type());
+    return value instanceof Expr.Select(Expr inner, Expr then, Expr otherwise)
+            && otherwise.equals(zero)
+        ? where(Exprs.and(condition, inner), then)
+        : Exprs.select(condition, value, zero);
+  }
 }

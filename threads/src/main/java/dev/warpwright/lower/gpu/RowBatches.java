@@ -48,7 +48,7 @@ final class RowBatches {
                       ThreadCode.each(
                           loaded,
                           (it, type) ->
-                              guarded(Exprs.bool(true), at.apply(it).expr(store.value()))),
+                              Guards.where(Exprs.bool(true), at.apply(it).expr(store.value()))),
                       Stmts.loop(
                           ForKind.UNROLLED,
                           "it",
@@ -59,14 +59,5 @@ final class RowBatches {
                                   store.indices().stream().map(at.apply(it)::expr).toList(),
                                   Exprs.load(loaded, it)))));
         });
-  }
-
-  /** Choices between a value and zero as one, which is a load under a predicate. */
-  private static Expr guarded(Expr condition, Expr value) {
-    Expr zero = Exprs.zero(value.type());
-    return value instanceof Expr.Select(Expr inner, Expr then, Expr otherwise)
-            && otherwise.equals(zero)
-        ? guarded(Exprs.and(condition, inner), then)
-        : Exprs.select(condition, value, zero);
   }
 }
