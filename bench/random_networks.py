@@ -5,7 +5,8 @@
   random_networks.py table FILE…                   reads what 'warpwright perf TASK --all --untuned --json' said, one object a line,
                                                    and prints the untuned time beside the best way's, and how often it is the best
   random_networks.py curves FILE…                  reads what 'warpwright tune TASK --json' said, one object a line, and prints after
-                                                   how many trials and seconds each search had 95 % of the speed that it ended with
+                                                   how many trials and seconds each search had 95 % of the speed that it ended with,
+                                                   and the best time beside the untuned one
 
 Widths are 16 to 256, half of the networks of one width and half mixed, 2 to 12 weight matrices, 2^10 to 2^20 rows, f16 and bf16,
 with bias and without. Exit code 1 if any ratio of best to untuned is below 0.9, or a search took more than 32 trials or 30 seconds.
@@ -85,7 +86,7 @@ def table(paths):
 
 
 def curves(paths):
-    trials, seconds = [], []
+    trials, seconds, ratios = [], [], []
     for result in results(paths):
         curve = result.get("curve")
         if not curve:
@@ -95,14 +96,19 @@ def curves(paths):
         near = next(step for step in curve if final >= NEAR * step["timeUs"])
         trials.append(near["trial"])
         seconds.append(near["seconds"])
+        untuned, best = result.get("untunedUs"), result["timeUs"]
+        if untuned:
+            ratios.append(best / untuned)
         print(
-            "%3d trials %6.1f s to %.2f us, first %.2f, last %.2f after %d trials, %.0f s  %s"
+            "%s  %3d trials %6.1f s to %.2f us, untuned %8.2f us, best %8.2f us (%s) after %d trials, %.0f s  %s"
             % (
+                "%.2f" % ratios[-1] if untuned else "none",
                 near["trial"],
                 near["seconds"],
                 near["timeUs"],
-                curve[0]["timeUs"],
-                final,
+                untuned or math.nan,
+                best,
+                result["strategy"],
                 result["trials"],
                 result["seconds"],
                 result["workload"].removeprefix("mlp "),
@@ -115,7 +121,11 @@ def curves(paths):
         "%d searches to %.0f %%: %d trials in the median, %d at most; %.1f s in the median, %.1f at most"
         % (len(trials), 100 * NEAR, sorted(trials)[middle], max(trials), sorted(seconds)[middle], max(seconds))
     )
-    sys.exit(1 if max(trials) > MOST_TRIALS or max(seconds) > MOST_SECONDS else 0)
+    below = sum(ratio < LEAST for ratio in ratios)
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print("best to untuned %.3f (geometric mean), %.2f at worst, %d of %d below %.1f" % (mean, min(ratios), below, len(ratios), LEAST))
+    sys.exit(1 if below or max(trials) > MOST_TRIALS or max(seconds) > MOST_SECONDS else 0)
 
 
 if __name__ == "__main__":

@@ -113,8 +113,9 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
               tuning.trials(),
               reasons(tuning)));
     }
+    String untuned = candidates.chosen(null).name();
     // Measured beside each other when no worker holds the device's memory.
-    NetworkBench.Result last = confirm(tuning, candidates, request.rounds(), progress);
+    NetworkBench.Result last = confirm(tuning, candidates, untuned, request.rounds(), progress);
     if (tuning.ranked().isEmpty()) {
       throw new DeviceError(
           task.key()
@@ -138,7 +139,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
                 List.copyOf(byName.values()),
                 "the fastest of " + tuning.trials())
             .report();
-    return with(report, tuning, best);
+    return with(report, tuning, best, untuned);
   }
 
   /**
@@ -146,7 +147,11 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
    * what is measured last is what counts.
    */
   private NetworkBench.Result confirm(
-      NetworkTuning tuning, NetworkCandidates candidates, int rounds, Progress progress) {
+      NetworkTuning tuning,
+      NetworkCandidates candidates,
+      String untuned,
+      int rounds,
+      Progress progress) {
     Set<String> confirmed = new HashSet<>();
     Map<String, NetworkResult> results = new LinkedHashMap<>();
     int sets = 0;
@@ -160,9 +165,11 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
           .filter(name -> !confirmed.contains(name))
           .limit(CONFIRMED)
           .forEach(again::add);
-      // The old way is what users compare with.
+      // The old way and the one that would be taken without a search are what users compare with.
       if (turn == 0) {
-        ranked.stream().filter(NetworkCandidates.OLD::equals).forEach(again::add);
+        ranked.stream()
+            .filter(name -> name.equals(NetworkCandidates.OLD) || name.equals(untuned))
+            .forEach(again::add);
       }
       ranked.stream().filter(confirmed::contains).limit(1).forEach(again::add);
       List<Made> made = new ArrayList<>();
@@ -205,9 +212,14 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
         .collect(Collectors.joining(", "));
   }
 
-  private static Report with(Report report, NetworkTuning tuning, String best) {
+  private static Report with(Report report, NetworkTuning tuning, String best, String untuned) {
     List<String> lines = new ArrayList<>();
     lines.add(report.text());
+    double untunedUs = tuning.micros(untuned);
+    boolean compared = Double.isFinite(untunedUs);
+    if (compared) {
+      lines.add(String.format(Locale.ROOT, "%.2f us without a search, by %s", untunedUs, untuned));
+    }
     lines.add(
         String.format(
             Locale.ROOT,
@@ -239,6 +251,9 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
                             .with("trial", step.trial())
                             .with("seconds", step.seconds())
                             .with("timeUs", step.timeUs())));
+    if (compared) {
+      json = ((Json.Members) json).with("untuned", untuned).with("untunedUs", untunedUs);
+    }
     return new Report(report.code(), String.join(System.lineSeparator(), lines), json);
   }
 }
