@@ -2,22 +2,23 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.space.Point;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In which order alternatives are tried: first those that are presumably the fastest, then in turn
- * what has the least known choices and what should be fastest if each choice costs or saves a
- * factor of its own. If there is time, all of them.
+ * In which order alternatives are tried: first of each kind the one that is presumably the fastest,
+ * then in turn what has the least known choices and what should be fastest if each choice costs or
+ * saves a factor of its own. If there is time, all of them.
  */
 final class NetworkSearch {
-  /** So many are taken on trust. */
-  private static final int FIRST = 2;
-
   /** From here on only every fourth is tried for what it tells. */
   private static final int EXPLORED = 16;
 
@@ -33,12 +34,13 @@ final class NetworkSearch {
   private final Map<String, List<Point.Choice>> all = new LinkedHashMap<>();
   private final Map<Point.Choice, Integer> counts = new HashMap<>();
   private final Map<String, Double> logs = new LinkedHashMap<>();
+  private final Deque<String> first = new ArrayDeque<>();
   private int given;
 
   /**
    * Of these.
    *
-   * @param names the presumably fastest first
+   * @param names of each kind the presumably fastest first
    */
   NetworkSearch(List<String> names) {
     for (String name : names) {
@@ -46,6 +48,18 @@ final class NetworkSearch {
       all.put(name, choices);
       left.put(name, choices);
     }
+    Set<List<String>> kinds = new HashSet<>();
+    all.forEach(
+        (name, choices) -> {
+          if (kinds.add(kind(choices))) {
+            first.add(name);
+          }
+        });
+  }
+
+  /** The strategy, and what its first choice is about: warpgroups or warps. */
+  private static List<String> kind(List<Point.Choice> choices) {
+    return List.of(choices.getFirst().option(), choices.size() > 1 ? choices.get(1).name() : "");
   }
 
   /** What came of one; a time that is not a number for one that has none. */
@@ -69,11 +83,16 @@ final class NetworkSearch {
     if (left.isEmpty()) {
       return null;
     }
+    while (!first.isEmpty() && !left.containsKey(first.getFirst())) {
+      first.removeFirst();
+    }
     boolean explore = given < EXPLORED ? given % 2 == 0 : given % 4 == 0;
     String next =
-        given < FIRST || logs.isEmpty()
-            ? left.keySet().iterator().next()
-            : explore ? leastKnown() : presumablyFastest();
+        !first.isEmpty()
+            ? first.getFirst()
+            : logs.isEmpty()
+                ? left.keySet().iterator().next()
+                : explore ? leastKnown() : presumablyFastest();
     take(next);
     return next;
   }
