@@ -19,6 +19,15 @@ public final class SimtLimits {
   /** What compilers spend beyond that where nothing bounds them: the mean of 22 kernels. */
   private static final int UNBOUNDED_REGISTERS = 12;
 
+  /** Accumulators from which on compilers do not unroll the loop over others' partial sums. */
+  private static final int MANY_SUMS = 64;
+
+  /** What a thread of fewer has there: up to 16 of others' sums under way for each of its own. */
+  private static final int UNROLLED_PARTS = 170;
+
+  /** What a thread has beside its own partial sums and another's, which are all under way. */
+  private static final int BESIDE_PARTS = 14;
+
   private SimtLimits() {}
 
   /** One line that says why products of this kind are not for threads; null if they are. */
@@ -130,7 +139,10 @@ public final class SimtLimits {
    * more where they are few}
    */
   static int blocksPerSm(GemmWorkload workload, SimtConfig c, GpuTarget target) {
-    int registers = registers(c, workload.operands().bytes()) + UNBOUNDED_REGISTERS;
+    int registers =
+        Math.max(
+            registers(c, workload.operands().bytes()) + UNBOUNDED_REGISTERS,
+            combining(c, workload.operands().bytes()));
     return Math.max(
         c.minBlocks(),
         target.blocksPerSm(
@@ -149,6 +161,19 @@ public final class SimtLimits {
                 : c.rows() + c.columns());
     int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
     return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
+  }
+
+  /**
+   * What compilers give a thread that nothing bounds where the last block of a tile adds what
+   * others left: of 162 kernels, 206 to 214 for 8 x 12 accumulators, 146 for 8 x 8, 138 to 224 for
+   * fewer.
+   */
+  private static int combining(SimtConfig c, int bytes) {
+    if (c.parts() == 1) {
+      return 0;
+    }
+    int words = c.sums() * bytes / 4;
+    return words < MANY_SUMS ? UNROLLED_PARTS : 2 * words + BESIDE_PARTS;
   }
 
   private static long steps(GemmWorkload workload, SimtConfig c) {

@@ -29,6 +29,7 @@ import static dev.warpwright.families.simt.SimtNumber.READ_ONE;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
 import static dev.warpwright.families.simt.SimtNumber.SPREAD;
 import static dev.warpwright.families.simt.SimtNumber.STALL;
+import static dev.warpwright.families.simt.SimtNumber.STEP;
 import static dev.warpwright.families.simt.SimtNumber.TWO_SECTORS;
 import static dev.warpwright.families.simt.SimtNumber.UNEVEN;
 import static dev.warpwright.families.simt.SimtNumber.UNEVEN_BOTH;
@@ -76,6 +77,11 @@ public final class SimtModel {
    */
   private static final double GUESSED = 1.005;
 
+  /**
+   * Warps that a scheduler issues from by turns; of 64 x 128 tiles two did, of 128 x 64 not four.
+   */
+  private static final int FAIRLY_SHARED = 2;
+
   private final Calibration.Numbers<SimtNumber> fitted;
 
   public SimtModel(Calibration calibration) {
@@ -96,10 +102,8 @@ public final class SimtModel {
     double own = Math.ceil(tiles / sms);
     double resident = Math.min(own, held);
     Wave wave = wave(w, c, target, resident);
-    // The last blocks of an SM need not be a whole wave, nor do they take a part of its time.
     double whole = Math.floor(own / resident);
-    double left = own - whole * resident;
-    double last = left > 0 ? wave(w, c, target, left).clocks(steps) : 0;
+    double last = last(w, c, target, own - whole * resident, resident).clocks(steps);
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
     double work = whole * wave.clocks(steps) + last + combined(w, c);
     double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
@@ -156,6 +160,26 @@ public final class SimtModel {
     }
   }
 
+  /**
+   * The last blocks. They need not be a whole wave, nor take a part of its time. Where blocks share
+   * the schedulers fairly, though, those of an SM end at once, and the first SMs to end take a
+   * whole wave again while others take none: of 768 blocks, four at a time, 13 of 132 SMs took
+   * eight, and 20 four. Where a scheduler has more warps the oldest go first, and blocks end one by
+   * one.
+   */
+  private Wave last(GemmWorkload w, SimtConfig c, GpuTarget target, double left, double resident) {
+    if (left == 0) {
+      return new Wave(0, 0, 0, 0, 0, 0);
+    }
+    boolean together = scheduled(c, resident) <= FAIRLY_SHARED;
+    return wave(w, c, target, together ? resident : left);
+  }
+
+  /** Warps of the scheduler that has most of them; they are dealt out to four. */
+  private static double scheduled(SimtConfig c, double resident) {
+    return Math.ceil(resident * c.threads() / 32.0 / 4);
+  }
+
   /** So many blocks of an SM, from their first step to their results in memory. */
   private Wave wave(GemmWorkload w, SimtConfig c, GpuTarget target, double resident) {
     int bytes = w.operands().bytes();
@@ -177,8 +201,7 @@ public final class SimtModel {
             * (1
                 - at(UNEVEN) * (uneven(rows) + uneven(columns))
                 - at(UNEVEN_BOTH) * uneven(rows) * uneven(columns));
-    // Warps are dealt out to four schedulers, and the one with most of them is waited for.
-    double scheduled = Math.ceil(resident * warps / 4);
+    double scheduled = scheduled(c, resident);
     double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
     // Vectors along K are several elements' worth of work for each read.
     double exposed = c.alongK() ? 0.5 : 1;
@@ -191,7 +214,7 @@ public final class SimtModel {
     }
     double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
     double copies = copies(w, c, run);
-    double issue = math + scheduled * (reads + 20) + resident * copies / 4;
+    double issue = math + scheduled * (reads + at(STEP)) + resident * copies / 4;
     double shared =
         resident
             * (warps

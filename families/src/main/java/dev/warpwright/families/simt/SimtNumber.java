@@ -7,7 +7,7 @@ enum SimtNumber {
   /** Part of the clocks in which multiply-adds are issued at best. */
   FMA_EFFICIENCY,
 
-  /** What going to and fro gains: an operand stays where it is. */
+  /** What a serpentine order gains: an operand stays where it is. */
   SERPENTINE,
 
   /** What is lost for each side of a thread's accumulators that is no power of two. */
@@ -43,6 +43,9 @@ enum SimtNumber {
   /** Clocks of the reads of an element of K, of which others hide most, and around a barrier. */
   READ,
   BARRIER,
+
+  /** Instructions of a warp in a step beside multiply-adds, reads and copies. */
+  STEP,
 
   /** Instructions that copy a vector, and a single element with its address. */
   COPY_VECTOR,
