@@ -200,7 +200,7 @@ final class FusionRulesTest {
     void weighSpillsAgainstWarps() {
       assertThat(threads(88, 8)).isGreaterThan(FEW_THREADS);
       assertThat(threads(88, 0)).isGreaterThan(FEW_THREADS);
-      assertThat(threads(4000, 8)).isLessThanOrEqualTo(FEW_THREADS);
+      assertThat(threads(6000, 8)).isLessThanOrEqualTo(FEW_THREADS);
       assertThat(threads(1 << 20, 800)).isLessThanOrEqualTo(FEW_THREADS);
     }
 

@@ -52,6 +52,7 @@ public final class NetworkDeviation {
   private static final Set<Pointwise> STEPS =
       Set.of(ElementwiseOp.FLOOR, ElementwiseOp.CEIL, ElementwiseOp.SIGN, ElementwiseOp.WHERE);
   private static final Set<Pointwise> PERIODIC = Set.of(Activation.SIN, Activation.COS);
+  private static final Set<Pointwise> OF_ERF = Set.of(Activation.ERF, Activation.GELU);
   private static final double AMPLIFIED = 4;
   private static final int SAMPLES = 8;
   private static final int SAMPLES_OF_STEPS = 32;
@@ -275,9 +276,11 @@ public final class NetworkDeviation {
     }
 
     private double approximated(Pointwise op, double y) {
-      return precision == Precision.BF16 && op == Activation.TANH
-          ? Approximations.TANH * uniform() * y
-          : 0x1p-20 * uniform() * Math.max(1, Math.abs(y));
+      if (precision == Precision.BF16 && op == Activation.TANH) {
+        return Approximations.TANH * uniform() * y;
+      }
+      double off = OF_ERF.contains(op) ? Approximations.ERF : 0x1p-20;
+      return off * uniform() * Math.max(1, Math.abs(y));
     }
 
     /** What a norm's elements, far from 0, have to do with their distance from the mean. */

@@ -1,7 +1,9 @@
 package dev.warpwright.model.function;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
@@ -60,6 +62,69 @@ final class ApproximationsTest {
     assertThat(deviation(Activation.TANH, Precision.BF16, 1)).isBetween(1e-6, 0.77 * 0x1p-11);
     assertThat(deviation(Activation.TANH, Precision.F16, 1)).isLessThan(2e-6);
     assertThat(deviation(Activation.GELU_TANH, Precision.BF16, 1)).isLessThan(2e-6);
+  }
+
+  /** One of the function units' instructions, and nothing that is chosen. */
+  @Test
+  void gelusTakeOneFunctionAndTenOthers() {
+    Var x = new Var("x", Type.F32);
+    Expr gelu = Approximations.of(Activation.GELU.of(x), DType.F16);
+    assertThat(calls(gelu)).containsOnlyOnce(MathOp.EXP2_APPROX).doesNotContain(MathOp.RCP_APPROX);
+    double worst = 0;
+    for (float at = -12; at < 12; at += 1f / 1024) {
+      double exact = Activation.GELU.at(at);
+      worst = Math.max(worst, Math.abs(value(gelu, at) - exact) / Math.max(1, Math.abs(exact)));
+    }
+    assertThat(worst).isBetween(1e-6, 0.51 * Approximations.ERF);
+    assertThat(value(gelu, -3) / Activation.GELU.at(-3)).isCloseTo(1, within(3e-4));
+    assertThat(value(gelu, 1e30f)).isEqualTo(1e30f);
+    assertThat(value(gelu, -1e30f)).isZero();
+    assertThat(value(gelu, Float.POSITIVE_INFINITY)).isPositive().isInfinite();
+    assertThat(value(gelu, Float.NEGATIVE_INFINITY)).isZero();
+    assertThat(value(gelu, Float.NaN)).isNaN();
+    assertThat(deviation(Activation.GELU, Precision.F16, 1)).isBetween(1e-6, 6e-6);
+  }
+
+  @Test
+  void errorFunctionsAreWhatIsLeftOfThem() {
+    Var x = new Var("x", Type.F32);
+    Expr erf = Approximations.of(Activation.ERF.of(x), DType.BF16);
+    for (float at = -6; at < 6; at += 1f / 1024) {
+      assertThat((double) value(erf, at))
+          .isCloseTo(Activation.ERF.at(at), within(Approximations.ERF));
+    }
+    assertThat(value(erf, Float.NEGATIVE_INFINITY)).isEqualTo(-1);
+    assertThat(value(erf, Float.NaN)).isNaN();
+  }
+
+  /** In f32, as executors compute it. */
+  private static float value(Expr e, float x) {
+    return switch (e) {
+      case Var _ -> x;
+      case Expr.FloatImm imm -> (float) imm.value();
+      case Expr.Unary u -> -value(u.a(), x);
+      case Expr.Select s ->
+          value(s.condition(), x) != 0 ? value(s.then(), x) : value(s.otherwise(), x);
+      case Expr.Binary b -> binary(b.op(), value(b.a(), x), value(b.b(), x));
+      case Expr.Call c when c.op() == MathOp.FMA ->
+          Math.fma(value(c.args().get(0), x), value(c.args().get(1), x), value(c.args().get(2), x));
+      case Expr.Call c when c.op() == MathOp.ABS -> Math.abs(value(c.args().getFirst(), x));
+      case Expr.Call c when c.op() == MathOp.EXP2_APPROX ->
+          (float) Math.pow(2, value(c.args().getFirst(), x));
+      default -> throw new IllegalArgumentException(e.toString());
+    };
+  }
+
+  private static float binary(BinaryOp op, float a, float b) {
+    return switch (op) {
+      case ADD -> a + b;
+      case SUB -> a - b;
+      case MUL -> a * b;
+      case LT -> a < b ? 1 : 0;
+      case MIN -> Float.isNaN(a) ? b : Float.isNaN(b) ? a : Math.min(a, b);
+      case MAX -> Float.isNaN(a) ? b : Float.isNaN(b) ? a : Math.max(a, b);
+      default -> throw new IllegalArgumentException(op.toString());
+    };
   }
 
   private static List<MathOp> calls(Expr e) {

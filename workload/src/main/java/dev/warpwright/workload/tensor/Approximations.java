@@ -4,6 +4,7 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
@@ -11,22 +12,25 @@ import java.util.List;
 
 /**
  * Functions whose results are rounded to 16 bits, by the approximations that GPUs have instructions
- * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. What
- * is a hyperbolic tangent and nothing else, and is rounded to bf16, by 2^-9, may be {@link #TANH}
- * of itself off. Sines are, besides, those of an argument up to {@link #ARGUMENT} of itself away,
- * what three roundings to f32 may do: PTX promises as much up to 100π (2^-14.7 there), and on an
- * H200 it is so for each f32 ({@code bench/sines.cu}). Taking the nearest multiple of 2π away first
- * would be four times more exact, and three instructions an element instead of none: as many as the
- * function units take for all of a sine. Sines of more than 10^5 are any number from -1 to 1:
- * there, neighbours in 16 bits are turns apart.
+ * for. None is further off than 2^-20 of the greater of 1 and its value, but what the error
+ * function is part of, which may be {@link #ERF} off; f16 rounds to 2^-12. What is a hyperbolic
+ * tangent and nothing else, and is rounded to bf16, by 2^-9, may be {@link #TANH} of itself off.
+ * Sines are, besides, those of an argument up to {@link #ARGUMENT} of itself away, what three
+ * roundings to f32 may do: PTX promises as much up to 100π (2^-14.7 there), and on an H200 it is so
+ * for each f32 ({@code bench/sines.cu}). Taking the nearest multiple of 2π away first would be four
+ * times more exact, and three instructions an element instead of none: as many as the function
+ * units take for all of a sine. Sines of more than 10^5 are any number from -1 to 1: there,
+ * neighbours in 16 bits are turns apart.
  *
  * <table>
  * <caption>What becomes of functions</caption>
  * <tr><td>exp x, exp2 x</td><td>2^(x · log2 e), 2^x by ex2.approx (2 ulp)</td></tr>
  * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x); in bf16 tanh.approx, half of the function units' work</td></tr>
  * <tr><td>sin x, cos x</td><td>sin.approx, cos.approx</td></tr>
- * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
+ * <tr><td>erf x</td><td>1 - 2^p(|x|): log2 erfc is nearly a parabola</td></tr>
  * <tr><td>1 + erf x</td><td>the same from both sides, so that little of it is left of 0 in one step</td></tr>
+ * <tr><td>½ x (1 + erf cx)</td><td>max(x, 0) - |x| 2^(p(c|x|) - 1), one of the function units' instructions
+ * and ten others</td></tr>
  * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
  * </table>
  */
@@ -39,11 +43,26 @@ public final class Approximations extends Rewriter {
   /** How far tanh.approx is off, in parts of its value, as PTX has it. */
   public static final double TANH = 0x1p-11;
 
+  /** How far an error function, or a GELU, is off: erfc is, 2^-17.2, and a GELU 2^-17.9. */
+  public static final double ERF = 0x1p-17;
+
   private static final double LOG2_E = 1.4426950408889634;
-  private static final double ERF_P = 0.3275911;
-  private static final double[] ERF = {
-    0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
+
+  /**
+   * log2 erfc x for x ≥ 0, by our own fit: erfc is 6.4·10^-6 off, and in parts of itself 3.2·10^-4
+   * up to 3. Beyond, where erfc is less than 2.3·10^-5, it falls faster.
+   */
+  private static final double[] LOG_ERFC = {
+    -9.23010825630626e-06,
+    -1.6275381937672593,
+    -0.9205566083234348,
+    -0.14483168493587767,
+    0.02690339026793173,
+    -0.002336466802759717
   };
+
+  /** What is left of a GELU left of minus this rounds to nothing, and of infinities is nothing. */
+  private static final double NOTHING_LEFT = 64;
 
   private Approximations() {}
 
@@ -65,6 +84,17 @@ public final class Approximations extends Rewriter {
 
   @Override
   public Expr expr(Expr e) {
+    if (e instanceof Expr.Binary(BinaryOp op, Expr half, Expr gate)
+        && op == BinaryOp.MUL
+        && half instanceof Expr.Binary(BinaryOp by, Expr x, Expr.FloatImm(Type type, double factor))
+        && by == BinaryOp.MUL
+        && factor == 0.5
+        && type.equals(Type.F32)) {
+      double inner = scaleOfErf(gate, x);
+      if (inner > 0) {
+        return gelu(expr(x), inner);
+      }
+    }
     if (e instanceof Expr.Binary(BinaryOp op, Expr.FloatImm(Type type, double one), Expr b)
         && op == BinaryOp.ADD
         && one == 1
@@ -131,15 +161,41 @@ public final class Approximations extends Rewriter {
     return Exprs.lt(x, Exprs.f32(0));
   }
 
+  /** The positive c of {@code 1 + erf(x · c)}; 0 of anything else. */
+  private static double scaleOfErf(Expr gate, Expr x) {
+    return gate instanceof Expr.Binary(BinaryOp op, Expr.FloatImm(Type _, double one), Expr b)
+            && op == BinaryOp.ADD
+            && one == 1
+            && b instanceof Expr.Call(MathOp function, List<Expr> args, Type _)
+            && function == MathOp.ERF
+            && args.getFirst()
+                instanceof Expr.Binary(BinaryOp by, Expr y, Expr.FloatImm(Type _, double scale))
+            && by == BinaryOp.MUL
+            && y.equals(x)
+        ? scale
+        : 0;
+  }
+
+  /** x · ½ (1 + erf cx), which is x less what is left of it on its left. */
+  private static Expr gelu(Expr x, double c) {
+    Expr size = Exprs.call(MathOp.ABS, x);
+    Expr half = Exprs.call(MathOp.EXP2_APPROX, logErfc(size, c, -1));
+    // Nothing of infinity is nothing, too.
+    Expr bounded = Exprs.min(size, Exprs.f32(NOTHING_LEFT));
+    return Exprs.fma(bounded, new Expr.Unary(UnaryOp.NEG, half), Exprs.max(x, Exprs.f32(0)));
+  }
+
   /** 1 - erf |x|. */
   private static Expr restOfErf(Expr x) {
-    Expr size = Exprs.call(MathOp.ABS, x);
-    Expr t = Exprs.call(MathOp.RCP_APPROX, Exprs.fma(size, Exprs.f32(ERF_P), Exprs.f32(1)));
-    Expr sum = Exprs.f32(ERF[ERF.length - 1]);
-    for (int i = ERF.length - 2; i >= 0; i--) {
-      sum = Exprs.fma(sum, t, Exprs.f32(ERF[i]));
+    return Exprs.call(MathOp.EXP2_APPROX, logErfc(Exprs.call(MathOp.ABS, x), 1, 0));
+  }
+
+  /** log2 erfc cx and something, for x ≥ 0. */
+  private static Expr logErfc(Expr x, double c, double more) {
+    Expr sum = Exprs.f32(LOG_ERFC[LOG_ERFC.length - 1] * Math.pow(c, LOG_ERFC.length - 1));
+    for (int i = LOG_ERFC.length - 2; i >= 0; i--) {
+      sum = Exprs.fma(sum, x, Exprs.f32(LOG_ERFC[i] * Math.pow(c, i) + (i == 0 ? more : 0)));
     }
-    Expr square = Exprs.mul(Exprs.mul(x, Exprs.f32(-LOG2_E)), x);
-    return Exprs.mul(Exprs.mul(sum, t), Exprs.call(MathOp.EXP2_APPROX, square));
+    return sum;
   }
 }
