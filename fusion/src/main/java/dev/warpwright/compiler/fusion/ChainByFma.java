@@ -7,6 +7,7 @@ import dev.warpwright.networks.registers.SimtChain;
 import dev.warpwright.networks.registers.SimtTiling;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
+import dev.warpwright.target.Calibration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -78,7 +79,7 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
   }
 
   @Override
-  ToDoubleFunction<SimtTiling> micros(FusionInput in, int sms) {
+  ToDoubleFunction<SimtTiling> micros(FusionInput in, int sms, Calibration calibration) {
     return tiling -> idle(in, tiling.warps(), tiling.rows());
   }
 

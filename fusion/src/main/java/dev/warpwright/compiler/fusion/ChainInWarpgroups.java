@@ -63,8 +63,8 @@ final class ChainInWarpgroups extends RegisterChaining<ChainTiling> {
   }
 
   @Override
-  ToDoubleFunction<ChainTiling> micros(FusionInput in, int sms) {
-    ChainTimes times = new ChainTimes(Calibration.of(in.target()));
+  ToDoubleFunction<ChainTiling> micros(FusionInput in, int sms, Calibration calibration) {
+    ChainTimes times = new ChainTimes(calibration);
     Set<Buffer> constants = LinkedNetwork.constants(in.chain());
     return tiling -> times.micros(tiling, in.chained(), constants, sms, in.rows());
   }

@@ -55,11 +55,11 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
   }
 
   @Override
-  ToDoubleFunction<WarpTiling> micros(FusionInput in, int sms) {
+  ToDoubleFunction<WarpTiling> micros(FusionInput in, int sms, Calibration calibration) {
     if (!in.target().hasHopper()) {
       return tiling -> idle(in, tiling.warps(), tiling.rows());
     }
-    ChainTimes times = new ChainTimes(Calibration.of(in.target()));
+    ChainTimes times = new ChainTimes(calibration);
     return tiling -> times.micros(tiling, in.chained(), sms, in.rows());
   }
 

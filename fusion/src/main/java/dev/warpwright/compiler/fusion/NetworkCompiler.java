@@ -12,6 +12,7 @@ import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.stages.StrategyTimes;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -182,6 +184,26 @@ public final class NetworkCompiler {
         rule.ways(in, null).forEach(way -> expected.put(way.name(), rule.micros(in, times)));
       }
     }
+    return expected;
+  }
+
+  /**
+   * What ways that chain registers by tensor cores are expected to take, by any numbers of the time
+   * model ({@code chains} of calibrations): what these are fitted by.
+   *
+   * @param rows the row count
+   * @return microseconds for the names of {@link #alternatives}; none where the device has no such
+   *     instructions
+   */
+  public static Map<String, ToDoubleFunction<Calibration>> fitted(
+      Graph graph, DeviceModel device, Precision precision, int rows) {
+    if (!precision.supportedBy(device) || !((GpuTarget) device.target()).hasHopper()) {
+      return Map.of();
+    }
+    FusionInput in = FusionInput.of(graph, (GpuTarget) device.target(), precision, rows);
+    Map<String, ToDoubleFunction<Calibration>> expected = new HashMap<>();
+    expected.putAll(new ChainInWarpgroups().expected(in, device.sms()));
+    expected.putAll(new ChainInWarps().expected(in, device.sms()));
     return expected;
   }
 

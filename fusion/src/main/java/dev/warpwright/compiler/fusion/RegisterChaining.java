@@ -15,8 +15,11 @@ import dev.warpwright.networks.Scheduled;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.schedule.error.ScheduleError;
+import dev.warpwright.target.Calibration;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
@@ -75,7 +78,21 @@ abstract sealed class RegisterChaining<T> implements FusionRule
    * Microseconds by sizes on so many SMs, or anything else that tells sizes apart; to be asked for
    * many, by one thread.
    */
-  abstract ToDoubleFunction<T> micros(FusionInput in, int sms);
+  final ToDoubleFunction<T> micros(FusionInput in, int sms) {
+    return micros(in, sms, Calibration.of(in.target()));
+  }
+
+  /** The same by other numbers of the time model, where sizes are told apart by it. */
+  abstract ToDoubleFunction<T> micros(FusionInput in, int sms, Calibration calibration);
+
+  /** For the names of its ways what they are expected to take, by any numbers. */
+  final Map<String, ToDoubleFunction<Calibration>> expected(FusionInput in, int sms) {
+    Map<String, ToDoubleFunction<Calibration>> expected = new HashMap<>();
+    for (T tiling : measured(in)) {
+      expected.put(way(tiling), calibration -> micros(in, sms, calibration).applyAsDouble(tiling));
+    }
+    return expected;
+  }
 
   /**
    * What tells sizes apart of which nothing else is known: warps for which there is no tile of rows

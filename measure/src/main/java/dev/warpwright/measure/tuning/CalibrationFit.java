@@ -3,7 +3,6 @@ package dev.warpwright.measure.tuning;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.space.GemmSpace;
-import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningRecord;
@@ -19,13 +18,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Fits the numbers of a family's time model to measurements, one number after the other: each is
- * changed by ever smaller steps while that brings predictions nearer to what was measured.
- * Measurements count the more the nearer they are to the fastest of their GEMM: a model is asked
- * which candidates are fast.
+ * Fits the numbers of a time model to measurements, one number after the other: each is changed by
+ * ever smaller steps while that brings predictions nearer to what was measured. Measurements count
+ * the more the nearer they are to the fastest of their GEMM: a model is asked which candidates are
+ * fast.
  */
 public final class CalibrationFit {
   /** Fewer measurements say little about tens of numbers. */
@@ -34,16 +35,28 @@ public final class CalibrationFit {
   /** More take long and change little. */
   private static final int MOST = 1500;
 
+  private static final Set<String> GEMMS = Set.of("wgmma", "mma", "simt");
   private static final double[] STEPS = {0.3, 0.1, 0.03, 0.01};
   private static final int ROUNDS = 3;
 
   private final String model;
-  private final List<Sample> samples;
+  private final List<Timed> samples;
 
-  private record Sample(GemmSketch<?> sketch, Point point, double micros, double weight) {
-    double error(Calibration calibration) {
-      double error = Math.log(micros / sketch.micros(GemmSpace.decided(point), calibration));
-      return weight * error * error;
+  /**
+   * Something that was timed.
+   *
+   * @param expected microseconds, by a calibration
+   * @param micros that it took
+   * @param fastest microseconds of the fastest that computes the same
+   */
+  public record Timed(ToDoubleFunction<Calibration> expected, double micros, double fastest) {
+    private double weight() {
+      return fastest * fastest / (micros * micros);
+    }
+
+    private double error(Calibration calibration) {
+      double error = Math.log(micros / expected.applyAsDouble(calibration));
+      return weight() * error * error;
     }
   }
 
@@ -56,41 +69,58 @@ public final class CalibrationFit {
    */
   public record Result(Calibration calibration, int measurements, double before, double after) {}
 
-  private CalibrationFit(String model, List<Sample> samples) {
+  private CalibrationFit(String model, List<Timed> samples) {
     this.model = model;
     this.samples = samples;
   }
 
   /**
-   * Fits.
+   * Fits a family's model.
    *
    * @param model the family: {@code wgmma}, {@code mma} or {@code simt}
    * @param records of any devices and families
    * @throws UserError if the model has no numbers, or too few records are of it and the device
    */
   public static Result fit(String model, DeviceModel device, List<TuningRecord> records) {
+    return fitTo(model, device, samples(model, device, records));
+  }
+
+  /**
+   * Fits a model to what is known of it.
+   *
+   * @param model the section of calibrations
+   * @param device that all was timed on
+   * @throws UserError if the model has no numbers, or too little was timed
+   */
+  public static Result fitTo(String model, DeviceModel device, List<Timed> timed) {
     Calibration start = Calibration.of(device).fitted(device);
     if (start.names(model).isEmpty()) {
-      throw new UserError("--model " + model + ": it is wgmma, mma or simt");
+      throw new UserError("--model " + model + ": it is wgmma, mma, simt or chains");
     }
-    List<Sample> samples = samples(model, device, records);
-    if (samples.size() < LEAST) {
+    if (timed.size() < LEAST) {
       throw new UserError(
           "--model "
               + model
               + ": "
-              + samples.size()
+              + timed.size()
               + " measurements on "
               + device.name()
               + " are too few, "
               + LEAST
-              + " are needed; tune some GEMMs there first");
+              + " are needed; tune some "
+              + (GEMMS.contains(model) ? "GEMMs" : "networks")
+              + " there first");
     }
-    return new CalibrationFit(model, samples).from(start);
+    int every = Math.max(1, Math.ceilDiv(timed.size(), MOST));
+    return new CalibrationFit(
+            model,
+            IntStream.iterate(0, i -> i < timed.size(), i -> i + every)
+                .mapToObj(timed::get)
+                .toList())
+        .from(start);
   }
 
-  private static List<Sample> samples(
-      String model, DeviceModel device, List<TuningRecord> records) {
+  private static List<Timed> samples(String model, DeviceModel device, List<TuningRecord> records) {
     Map<WorkloadKey, Space> spaces = new HashMap<>();
     Map<WorkloadKey, Double> fastest = new HashMap<>();
     List<TuningRecord> usable = new ArrayList<>();
@@ -109,22 +139,19 @@ public final class CalibrationFit {
         }
       }
     }
-    int every = Math.max(1, Math.ceilDiv(usable.size(), MOST));
-    return IntStream.iterate(0, i -> i < usable.size(), i -> i + every)
-        .mapToObj(usable::get)
+    return usable.stream()
         .map(
             record -> {
-              double micros = ((Outcome.Measured) record.outcome()).timeUs();
-              double nearness = Objects.requireNonNull(fastest.get(record.workload())) / micros;
-              return new Sample(
+              GemmSketch<?> sketch =
                   GemmSpace.sketch(
                       GemmWorkload.of(record.workload()),
                       device.target(),
                       device.sms(),
-                      record.point()),
-                  record.point(),
-                  micros,
-                  nearness * nearness);
+                      record.point());
+              return new Timed(
+                  calibration -> sketch.micros(GemmSpace.decided(record.point()), calibration),
+                  ((Outcome.Measured) record.outcome()).timeUs(),
+                  Objects.requireNonNull(fastest.get(record.workload())));
             })
         .toList();
   }
@@ -164,7 +191,7 @@ public final class CalibrationFit {
   private double error(Calibration calibration) {
     double sum = 0;
     double weights = 0;
-    for (Sample sample : samples) {
+    for (Timed sample : samples) {
       sum += sample.error(calibration);
       weights += sample.weight();
     }

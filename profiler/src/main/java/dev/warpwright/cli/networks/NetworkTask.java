@@ -79,7 +79,9 @@ public record NetworkTask(
   /** The keys of a model. */
   public static final String MODEL_KEYS = "rows, dtype, seed";
 
-  private static final String MLP = "mlp";
+  /** Of fully connected networks with random weights. */
+  static final String MLP = "mlp";
+
   private static final String FFN = "ffn";
   private static final String LAYER = "layer";
   private static final long MOST_ROWS = 1 << 22;

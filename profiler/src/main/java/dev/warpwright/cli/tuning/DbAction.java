@@ -4,12 +4,14 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.networks.NetworkFit;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.measure.data.TextFile;
 import dev.warpwright.measure.tuning.CalibrationFit;
 import dev.warpwright.space.record.TuningDatabase;
+import dev.warpwright.space.record.TuningRecord;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -145,8 +147,11 @@ public final class DbAction implements Action<DbRequest> {
   }
 
   private static Report fit(TuningDatabase database, DbRequest request) {
+    List<TuningRecord> records = database.all();
     CalibrationFit.Result fit =
-        CalibrationFit.fit(request.model(), request.device(), database.all());
+        request.model().equals(NetworkFit.MODEL)
+            ? NetworkFit.fit(request.device(), records)
+            : CalibrationFit.fit(request.model(), request.device(), records);
     Path file = Objects.requireNonNull(request.file());
     byte[] text = fit.calibration().text().getBytes(StandardCharsets.UTF_8);
     AtomicFile.write(file, out -> out.write(text));
