@@ -24,7 +24,7 @@ public final class NetworkPrediction {
   /** What products of networks reach on a CPU of the rate of its units. */
   private static final double HOST_REACHED = 0.85;
 
-  /** Rows of a tile of a chain in registers, by warpgroups or by two warps or four. */
+  /** Rows of a tile of a chain, by warpgroups or by two warps or four. */
   private static final int CHAIN_ROWS = 64;
 
   private NetworkPrediction() {}
@@ -38,9 +38,7 @@ public final class NetworkPrediction {
     boolean simple = network.precision() == Precision.F32;
     // As many blocks as fit share the tiles of rows of a chain: its tile program has but one.
     double blocks =
-        kernel.isRegisterChained()
-            ? Math.ceil((double) rows / CHAIN_ROWS)
-            : Math.max(1, traffic.blocks());
+        traffic.blocks() <= 1 ? Math.ceil((double) rows / CHAIN_ROWS) : traffic.blocks();
     double rounds = Math.ceil(blocks / device.sms());
     CounterTime time =
         CounterTime.of(
