@@ -4,7 +4,6 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
@@ -29,8 +28,8 @@ import java.util.List;
  * <tr><td>sin x, cos x</td><td>sin.approx, cos.approx</td></tr>
  * <tr><td>erf x</td><td>1 - 2^p(|x|): log2 erfc is nearly a parabola</td></tr>
  * <tr><td>1 + erf x</td><td>the same from both sides, so that little of it is left of 0 in one step</td></tr>
- * <tr><td>½ x (1 + erf cx)</td><td>max(x, 0) - |x| 2^(p(c|x|) - 1), one of the function units' instructions
- * and ten others</td></tr>
+ * <tr><td>½ x (1 + erf cx)</td><td>x |(x &lt; 0 ? 0 : 1) - 2^(p(c|x|) - 1)|: one of the function units'
+ * instructions and ten others</td></tr>
  * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
  * </table>
  */
@@ -60,9 +59,6 @@ public final class Approximations extends Rewriter {
     0.02690339026793173,
     -0.002336466802759717
   };
-
-  /** What is left of a GELU left of minus this rounds to nothing, and of infinities is nothing. */
-  private static final double NOTHING_LEFT = 64;
 
   private Approximations() {}
 
@@ -176,13 +172,11 @@ public final class Approximations extends Rewriter {
         : 0;
   }
 
-  /** x · ½ (1 + erf cx), which is x less what is left of it on its left. */
+  /** x · ½ (1 + erf cx): half of what is left of it, or what that leaves of 1. */
   private static Expr gelu(Expr x, double c) {
-    Expr size = Exprs.call(MathOp.ABS, x);
-    Expr half = Exprs.call(MathOp.EXP2_APPROX, logErfc(size, c, -1));
-    // Nothing of infinity is nothing, too.
-    Expr bounded = Exprs.min(size, Exprs.f32(NOTHING_LEFT));
-    return Exprs.fma(bounded, new Expr.Unary(UnaryOp.NEG, half), Exprs.max(x, Exprs.f32(0)));
+    Expr half = Exprs.call(MathOp.EXP2_APPROX, logErfc(Exprs.call(MathOp.ABS, x), c, -1));
+    Expr from = Exprs.select(isNegative(x), Exprs.f32(0), Exprs.f32(1));
+    return Exprs.mul(x, Exprs.call(MathOp.ABS, Exprs.sub(from, half)));
   }
 
   /** 1 - erf |x|. */
