@@ -50,8 +50,8 @@ import java.util.Map;
  * and by latency; all of it by DRAM.
  *
  * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 6500 measurements (docs/benchmarks,
- * 2026-11-26, threads, and 2026-11-28, unseen shapes); they make an order of candidates, not a
- * promise.
+ * 2026-11-26, threads, and 2026-11-28, unseen shapes), a step's and its barrier's numbers to 1147
+ * more (2026-11-29, searches of networks); they make an order of candidates, not a promise.
  */
 public final class SimtModel {
   /** The section of calibrations. */
