@@ -54,6 +54,18 @@ def results(paths):
                 yield from said.get("results", [said])
 
 
+def summary(ratios):
+    """Of best times to untuned ones: how many are below what is asked, and a text."""
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    below = sum(ratio < LEAST for ratio in ratios)
+    return below, "best to untuned %.3f (geometric mean), %.2f at worst, %d below %.1f" % (
+        mean,
+        min(ratios),
+        below,
+        LEAST,
+    )
+
+
 def table(paths):
     ratios = []
     wrong = 0
@@ -76,12 +88,8 @@ def table(paths):
             print("       NOT VERIFIED: %s" % way)
     if not ratios:
         sys.exit("nothing was measured")
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    below = sum(ratio < LEAST for ratio in ratios)
-    print(
-        "%d networks: best to untuned %.3f (geometric mean), %.2f at worst, %d below %.1f; %d not verified"
-        % (len(ratios), mean, min(ratios), below, LEAST, wrong)
-    )
+    below, text = summary(ratios)
+    print("%d networks: %s; %d not verified" % (len(ratios), text, wrong))
     sys.exit(1 if below or wrong else 0)
 
 
@@ -121,10 +129,10 @@ def curves(paths):
         "%d searches to %.0f %%: %d trials in the median, %d at most; %.1f s in the median, %.1f at most"
         % (len(trials), 100 * NEAR, sorted(trials)[middle], max(trials), sorted(seconds)[middle], max(seconds))
     )
-    below = sum(ratio < LEAST for ratio in ratios)
+    below = 0
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print("best to untuned %.3f (geometric mean), %.2f at worst, %d of %d below %.1f" % (mean, min(ratios), below, len(ratios), LEAST))
+        below, text = summary(ratios)
+        print("%d networks: %s" % (len(ratios), text))
     sys.exit(1 if below or max(trials) > MOST_TRIALS or max(seconds) > MOST_SECONDS else 0)
 
 

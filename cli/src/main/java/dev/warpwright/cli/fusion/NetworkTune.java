@@ -235,7 +235,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
     for (var failure : tuning.failures().entrySet()) {
       failures = failures.with(failure.getKey().text(), failure.getValue());
     }
-    Json json =
+    Json.Members json =
         ((Json.Members) report.json())
             .with("trials", tuning.trials())
             .with("resumed", tuning.resumed())
@@ -252,7 +252,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
                             .with("seconds", step.seconds())
                             .with("timeUs", step.timeUs())));
     if (compared) {
-      json = ((Json.Members) json).with("untuned", untuned).with("untunedUs", untunedUs);
+      json = json.with("untuned", untuned).with("untunedUs", untunedUs);
     }
     return new Report(report.code(), String.join(System.lineSeparator(), lines), json);
   }

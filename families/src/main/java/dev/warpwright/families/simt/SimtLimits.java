@@ -22,7 +22,7 @@ public final class SimtLimits {
   /** Accumulators from which on compilers do not unroll the loop over others' partial sums. */
   private static final int MANY_SUMS = 64;
 
-  /** What a thread of fewer has there: up to 16 of others' sums under way for each of its own. */
+  /** What a thread of fewer is taken to have there: unrolled, that took 106 to 224 registers. */
   private static final int UNROLLED_PARTS = 170;
 
   /** What a thread has beside its own partial sums and another's, which are all under way. */

@@ -21,7 +21,7 @@ import java.util.function.ToDoubleFunction;
 /**
  * Fits what networks chained in registers are expected to take to what {@code tune} and {@code perf
  * --record} wrote down of their ways. Of a way that was timed more than once the last time counts.
- * What ways spill is in no record, so those that spill much are as good as any.
+ * What ways spill is in no record, so it is not weighed.
  */
 public final class NetworkFit {
   /** The section of calibrations. */
