@@ -9,7 +9,6 @@ import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +20,6 @@ import org.junit.jupiter.api.Test;
 /**
  * What the list of passes makes of the shipped records of Hopper's kernels is, letter by letter,
  * the source that was measured. {@link #main} looks at all of them; the test at some of each class.
- * Four with a GELU were measured before it was computed as it is now (docs/decisions/0124); they
- * are right, and known to be older by their hash, but what they took has to be measured again.
  */
 final class LoweredRecordsTest {
   private static final int SMS = 132;
@@ -36,9 +33,6 @@ final class LoweredRecordsTest {
       ShippedRecords.addTo(database);
       return database.all().stream()
           .filter(record -> record.point().text().startsWith("sketch=wgmma "))
-          .filter(
-              record ->
-                  GemmWorkload.of(record.workload()).epilogue().activation() != Activation.GELU)
           .toList();
     }
   }
