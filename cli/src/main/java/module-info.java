@@ -31,8 +31,6 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.profiler;
   requires transitive dev.warpwright.explorer;
 
-  opens dev.warpwright.cli.accept to
-      info.picocli;
   opens dev.warpwright.cli.ladder to
       info.picocli;
   opens dev.warpwright.cli.run to

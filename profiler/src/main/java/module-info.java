@@ -1,8 +1,8 @@
 import org.jspecify.annotations.NullMarked;
 
 /**
- * The commands about kernels: tune, perf, explain, db, kernel, check, jobs and devices; and what
- * all commands share, options and reports.
+ * The commands about kernels: tune, perf, explain, accept, db, kernel, check, jobs and devices; and
+ * what all commands share, options and reports.
  */
 @NullMarked
 module dev.warpwright.profiler {
@@ -34,6 +34,8 @@ module dev.warpwright.profiler {
 
   uses dev.warpwright.tune.fleet.FleetProvider;
 
+  exports dev.warpwright.cli.accept to
+      dev.warpwright.cli;
   exports dev.warpwright.cli.attention to
       dev.warpwright.cli;
   exports dev.warpwright.cli.command to
@@ -56,6 +58,8 @@ module dev.warpwright.profiler {
       dev.warpwright.cli,
       dev.warpwright.explorer;
 
+  opens dev.warpwright.cli.accept to
+      info.picocli;
   opens dev.warpwright.cli.command to
       info.picocli;
   opens dev.warpwright.cli.devices to

@@ -17,6 +17,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.measure.timing.Quantiles;
+import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;
@@ -137,6 +138,14 @@ final class AcceptActionTest {
 
   private static KernelReport report(
       double us, List<KernelReport.Baseline> baselines, List<KernelReport.Excluded> excluded) {
+    return report(us, Double.NaN, baselines, excluded);
+  }
+
+  private static KernelReport report(
+      double us,
+      double expectedUs,
+      List<KernelReport.Baseline> baselines,
+      List<KernelReport.Excluded> excluded) {
     return new KernelReport(
         "gemm",
         "sm_80",
@@ -147,7 +156,8 @@ final class AcceptActionTest {
         1e-6,
         null,
         new KernelReport.Compiled("ab".repeat(32), 32, 0, 0, 0, List.of()),
-        new KernelReport.Timing(times(us), 1, 1, Prediction.NONE, 2, 5),
+        new KernelReport.Timing(
+            times(us), 1, 1, new Prediction(expectedUs, RooflineBound.UNKNOWN), 2, 5),
         baselines,
         excluded,
         List.of(),
@@ -172,7 +182,11 @@ final class AcceptActionTest {
       products.add(product(m));
     }
     return new AcceptanceFigure(
-        name, AcceptanceFigure.Ratio.BASELINE, false, mean, least, 0, products);
+        name,
+        AcceptanceFigure.Ratio.BASELINE,
+        false,
+        new AcceptanceFigure.Musts(mean, least, 0, 0),
+        products);
   }
 
   private Report accept(
@@ -262,7 +276,12 @@ final class AcceptActionTest {
   void fiveOfAHundredMayMissWhatTheOthersReach(int below, boolean reached) {
     AcceptanceFigure figure = figure("most", 0, 0, LongStream.rangeClosed(1, 20).toArray());
     AcceptanceFigure strict =
-        new AcceptanceFigure("most", figure.of(), false, 0, 0.5, 0.9, figure.workloads());
+        new AcceptanceFigure(
+            "most",
+            figure.of(),
+            false,
+            new AcceptanceFigure.Musts(0, 0.5, 0.9, 0),
+            figure.workloads());
     Report report =
         accept(
             m -> report(10, List.of(baseline(LIGHT, m <= below ? 6 : 9.5, 10)), List.of()),
@@ -272,6 +291,30 @@ final class AcceptActionTest {
     assertThat(report.text())
         .contains("least 0.500, 95 of 100 0.900 (they reach " + (reached ? "0.950)" : "0.600)"))
         .contains("m=1 n=64: 0.600");
+  }
+
+  /** A model that is off in either direction by more than 15 % did not know. */
+  @ParameterizedTest
+  @CsvSource({"0.75, true", "0.8, false"})
+  void whatTheModelExpectsIsHeldAgainstWhatKernelsTake(double share, boolean reached) {
+    double[] expected = {8.4, 8.6, 11.4, 11.5};
+    AcceptanceFigure figure = figure("model", 0, 0, 1, 2, 3, 4);
+    Report report =
+        accept(
+            m -> report(10, expected[(int) (m - 1)], List.of(baseline(LIGHT, 9.5, 10)), List.of()),
+            60,
+            new AcceptanceFigure(
+                "model",
+                figure.of(),
+                false,
+                new AcceptanceFigure.Musts(0, 0, 0, share),
+                figure.workloads()));
+    assertThat(report.ok()).isEqualTo(reached);
+    assertThat(report.text())
+        .contains(
+            "4 of 4 GEMMs, 3 of 4 expected within 15 % (" + Math.round(100 * share) + " of 100");
+    assertThat(report.json().write())
+        .contains("\"asExpected\": 0.75", "\"mustExpected\": " + share, "\"expectedUs\": 8.4");
   }
 
   @Test

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ratio that counts; NaN if there is nothing to compare with
  * @param time of our kernel in microseconds
+ * @param expectedUs of our kernel, by the model; NaN if nothing was expected
  * @param otherUs of what it is compared with; NaN if no library computes this product
  * @param other its name
  * @param origin how the kernel was found
@@ -29,12 +30,16 @@ record AcceptLine(
     String workload,
     double ratio,
     Quantiles time,
+    double expectedUs,
     double otherUs,
     String other,
     String origin,
     List<String> excluded,
     List<Json> excludedJson,
     @Nullable String failure) {
+  /** How far from what a kernel takes it may be expected. */
+  private static final double NEAR = 0.15;
+
   AcceptLine {
     excluded = List.copyOf(excluded);
     excludedJson = List.copyOf(excludedJson);
@@ -47,6 +52,7 @@ record AcceptLine(
         Double.NaN,
         Quantiles.of(Double.NaN),
         Double.NaN,
+        Double.NaN,
         "",
         "",
         List.of(),
@@ -55,11 +61,14 @@ record AcceptLine(
   }
 
   /** Of the tuned kernel beside the analytic model's choice: what tuning gains, at most 1. */
-  static AcceptLine ofUntuned(String workload, Quantiles time, double untunedUs, String origin) {
+  static AcceptLine ofUntuned(
+      String workload, KernelReport.Timing timing, double untunedUs, String origin) {
+    Quantiles time = timing.times().graph();
     return new AcceptLine(
         workload,
         time.median() / untunedUs,
         time,
+        expected(timing),
         untunedUs,
         "the untuned kernel",
         origin,
@@ -92,6 +101,7 @@ record AcceptLine(
         workload,
         faster ? Math.min(ratio, 1) : ratio,
         time,
+        expected(report.timing()),
         baseline.map(one -> one.times().graphUs()).orElse(Double.NaN),
         baseline.map(KernelReport.Baseline::name).orElse(""),
         origin,
@@ -100,6 +110,21 @@ record AcceptLine(
         faster && baseline.isEmpty()
             ? "open: the only library is faster, and excluded for its error"
             : null);
+  }
+
+  private static double expected(KernelReport.Timing timing) {
+    double micros = timing.expected().micros();
+    return micros > 0 ? micros : Double.NaN;
+  }
+
+  /** Whether the model expected a time, and how long the kernel takes is known. */
+  boolean isExpected() {
+    return failure == null && !Double.isNaN(expectedUs) && time.median() > 0;
+  }
+
+  /** Whether it takes what is expected, give or take {@link #NEAR}. */
+  boolean isAsExpected() {
+    return isExpected() && Math.abs(expectedUs - time.median()) <= NEAR * time.median();
   }
 
   boolean isCompared() {
@@ -133,6 +158,7 @@ record AcceptLine(
         .with("ratio", ratio)
         .with("timeUs", time.median())
         .with("spread", Spread.json(time))
+        .with("expectedUs", expectedUs)
         .with("otherUs", otherUs)
         .with("other", other)
         .with("origin", origin)

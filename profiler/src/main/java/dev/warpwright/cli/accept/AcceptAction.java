@@ -16,7 +16,6 @@ import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.timing.KernelReport;
-import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.space.Candidate;
 import dev.warpwright.space.record.TuningDatabase;
@@ -190,7 +189,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
         String origin = PerfAction.origin(pair.tuned());
         return switch (figure.of()) {
           case BASELINE -> AcceptLine.ofBaselines(name, report, origin);
-          case UNTUNED -> untuned(name, report.timing().times().graph(), origin, report, pair);
+          case UNTUNED -> untuned(name, report.timing(), origin, report, pair);
         };
       } catch (UserError | DeviceError e) {
         if (device != null && device.isLost()) {
@@ -207,15 +206,19 @@ public final class AcceptAction implements Action<AcceptRequest> {
     }
 
     private static AcceptLine untuned(
-        String name, Quantiles time, String origin, KernelReport report, AcceptKernels.Pair pair) {
+        String name,
+        KernelReport.Timing timing,
+        String origin,
+        KernelReport report,
+        AcceptKernels.Pair pair) {
       if (pair.untuned() == null) {
         // The model's choice is what tuning found.
-        return AcceptLine.ofUntuned(name, time, time.median(), origin);
+        return AcceptLine.ofUntuned(name, timing, timing.times().graphUs(), origin);
       }
       // The figure is our time by the model's choice's: at most 1 where tuning helped.
       KernelReport.BaselineKernel baselineKernel = report.baselineKernels().getFirst();
       return baselineKernel.failure() == null
-          ? AcceptLine.ofUntuned(name, time, baselineKernel.timeUs(), origin)
+          ? AcceptLine.ofUntuned(name, timing, baselineKernel.timeUs(), origin)
           : AcceptLine.failed(name, baselineKernel.failure());
     }
 
