@@ -6,13 +6,10 @@ import dev.warpwright.families.attention.ProjectedAttention;
 import dev.warpwright.families.launch.EarlyStart;
 import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.ProgramParam;
-import dev.warpwright.ir.Stmts;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
@@ -32,10 +29,17 @@ import org.jspecify.annotations.Nullable;
  * @param behind the GEMM that projects in a launch of its own, which begins early and fills its
  *     ring with weights; null if the attention's launch does, or nothing
  */
-public record AttentionWay(AttentionConfig config, int features, @Nullable BoundKernel behind) {
+public record AttentionWay(AttentionConfig config, int features, @Nullable Behind behind) {
   /** Names in a GEMM's kernel, and what they are here. */
   private static final Map<String, String> OPERANDS =
       Map.of("A", "attended", "B", "W", "S", "X", "C", "Y");
+
+  /**
+   * A GEMM's launch.
+   *
+   * @param room that its ring takes, as "5 stages"; empty if it has none
+   */
+  public record Behind(BoundKernel kernel, String room) {}
 
   /**
    * A program, whose inputs are Q, K, V, and of a projection W and X.
@@ -53,7 +57,8 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
   public String text() {
     return config.text()
         + (features == 0 ? "" : " project=" + features)
-        + (behind == null ? "" : " by a launch behind it");
+        + (behind == null ? "" : " by a launch behind it")
+        + (behind == null || behind.room().isEmpty() ? "" : " of " + behind.room());
   }
 
   /** The name of the result. */
@@ -73,7 +78,7 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
     }
     Program alone = AttentionKernels.ofFull(attention, config, target).program();
     if (behind != null) {
-      return overlapping(alone, behind);
+      return overlapping(alone, behind.kernel());
     }
     return new Made(target.hasHopper() ? early(alone) : alone, Map.of());
   }
@@ -91,7 +96,7 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
     return new Program(alone.name(), alone.params(), alone.workspace(), steps);
   }
 
-  /** Launches of which each begins while the one before it ends, but for the first. */
+  /** The same and the GEMM's, which fills its ring with weights before it waits. */
   private static Made overlapping(Program alone, BoundKernel gemm) {
     List<ProgramParam> params = new ArrayList<>();
     List<Buffer> workspace = new ArrayList<>(alone.workspace());
@@ -129,16 +134,7 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
               }
               arguments.add(new Program.BufferArgument(actual));
             });
-    List<Program.Step> steps = new ArrayList<>();
-    for (Program.Step step : alone.steps()) {
-      Program.Launch launch = (Program.Launch) step;
-      Kernel kernel = launch.kernel();
-      Kernel early =
-          steps.isEmpty()
-              ? signalling(kernel)
-              : EarlyStart.waiting(kernel, Set.of()).orElse(kernel);
-      steps.add(new Program.Launch(early, launch.arguments()));
-    }
+    List<Program.Step> steps = new ArrayList<>(early(alone).steps());
     Kernel kernel = gemm.kernel();
     Kernel early =
         EarlyWeights.streaming(kernel, constants)
@@ -146,13 +142,5 @@ public record AttentionWay(AttentionConfig config, int features, @Nullable Bound
             .orElse(kernel);
     steps.add(new Program.Launch(early, arguments));
     return new Made(new Program(alone.name() + "_projected", params, workspace, steps), tables);
-  }
-
-  /** Which lets the next launch begin when all of its blocks have. */
-  private static Kernel signalling(Kernel kernel) {
-    // The launch that combines parts is signalled already.
-    return kernel.name().endsWith("_part")
-        ? kernel
-        : kernel.withBody(Stmts.seq(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT), kernel.body()));
   }
 }

@@ -54,11 +54,13 @@ final class AttentionWayTest {
         new AttentionWay(
             AttentionConfig.wgmma(64, 64, 2).withSplits(2).combined(by),
             features,
-            BoundKernel.of(gemm.kernel().get(), gemm.values()));
+            new AttentionWay.Behind(
+                BoundKernel.of(gemm.kernel().get(), gemm.values()), "5 stages"));
+    assertThat(way.text()).endsWith(" project=96 by a launch behind it of 5 stages");
     AttentionWay.Made made = way.make(attention, GpuTarget.SM_90A);
     assertThat(Verifier.verify(made.program())).as(IrPrinter.text(made.program())).isEmpty();
     assertThat(made.program().kernels()).hasSize(by == Combine.LAUNCH ? 3 : 2);
-    assertThat(LaunchOrder.overlaps(made.program().kernels().getLast())).isTrue();
+    assertThat(made.program().kernels()).allMatch(LaunchOrder::overlaps);
     Arguments arguments = Arguments.random(ProgramInterpreter.params(made.program()), SEED);
     made.tables()
         .forEach(

@@ -5,9 +5,11 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionModel;
+import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.TunedAttention;
 import dev.warpwright.measure.attention.AttentionBench;
@@ -15,6 +17,7 @@ import dev.warpwright.measure.attention.AttentionWay;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.space.Candidate;
 import dev.warpwright.space.Point;
+import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Environment;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
@@ -31,6 +34,7 @@ import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,12 +73,17 @@ public final class AttentionPerf {
     /** The ways. */
     List<AttentionWay> of(AttentionConfig config);
 
+    /** Stages of rings that leave an SM's memory to the launch before. */
+    List<String> FEW_STAGES = List.of("5", "4", "3");
+
     /**
-     * With an output projection: one launch, and a launch for the GEMM that is fastest alone.
+     * With an output projection: one launch, and a launch for the GEMM that is fastest alone, also
+     * with a ring that may find a place on an SM beside the attention, so that it fills meanwhile.
      *
+     * @param here what the GEMM is for
      * @throws dev.warpwright.base.UserError if O does not lie as the GEMM reads it
      */
-    static Ways projecting(AttentionSearch search, GemmChooser chooser) {
+    static Ways projecting(AttentionSearch search, TuningDevice here, GemmChooser chooser) {
       Attention attention = search.attention();
       int features = search.features();
       return config -> {
@@ -90,17 +99,43 @@ public final class AttentionPerf {
                   attention.type(),
                   Layout.NT,
                   new Epilogue(1, 0, false, Activation.NONE, false, false, false, true));
-          Candidate chosen = chooser.choose(gemm).candidate();
-          BoundKernel behind = BoundKernel.of(chosen.kernel().get(), chosen.values());
-          for (Combine by : Combine.values()) {
-            AttentionConfig combined = config.combined(by);
-            if (config.splits() == 1 ? by == Combine.LAUNCH : isOne(attention, combined)) {
-              ways.add(new AttentionWay(combined, features, behind));
+          for (Candidate each : candidates(gemm, here, chooser.choose(gemm).candidate())) {
+            BoundKernel kernel = BoundKernel.of(each.kernel().get(), each.values());
+            AttentionWay.Behind behind = new AttentionWay.Behind(kernel, room(each.point()));
+            for (Combine by : Combine.values()) {
+              AttentionConfig combined = config.combined(by);
+              if (config.splits() == 1 ? by == Combine.LAUNCH : isOne(attention, combined)) {
+                ways.add(new AttentionWay(combined, features, behind));
+              }
             }
           }
         }
         return ways;
       };
+    }
+
+    /** A GEMM's kernel, and the same with fewer stages, two blocks to an SM. */
+    private static Collection<Candidate> candidates(
+        GemmWorkload gemm, TuningDevice here, Candidate chosen) {
+      Map<Point, Candidate> candidates = new LinkedHashMap<>();
+      candidates.put(chosen.point(), chosen);
+      if (chosen.point().option("stages") != null && chosen.point().option("minBlocks") != null) {
+        Space space = GemmSpace.of(gemm, here.target(), here.sms());
+        for (String stages : FEW_STAGES) {
+          Point asked = chosen.point().with("minBlocks", "2").with("stages", stages);
+          Space.Drawn drawn = space.replay(asked);
+          if (drawn.candidate() != null && drawn.point().agrees(asked)) {
+            candidates.putIfAbsent(drawn.point(), drawn.candidate());
+          }
+        }
+      }
+      return candidates.values();
+    }
+
+    /** What a kernel leaves of an SM's memory, in words of its point. */
+    private static String room(Point point) {
+      String stages = point.option("stages");
+      return stages == null ? "" : stages + " stages";
     }
 
     private static boolean isOne(Attention attention, AttentionConfig config) {

@@ -192,7 +192,7 @@ public final class PerfCommand extends Command {
                   progress,
                   each.features() == 0
                       ? AttentionPerf.Ways.ALONE
-                      : AttentionPerf.Ways.projecting(each, here.chooser(tuned))));
+                      : AttentionPerf.Ways.projecting(each, here, here.chooser(tuned))));
         }
       }
     }
