@@ -1,8 +1,10 @@
 package dev.warpwright.cli.accept;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.cuda.compile.CompileRequest;
@@ -315,6 +317,16 @@ final class AcceptActionTest {
             "4 of 4 GEMMs, 3 of 4 expected within 15 % (" + Math.round(100 * share) + " of 100");
     assertThat(report.json().write())
         .contains("\"asExpected\": 0.75", "\"mustExpected\": " + share, "\"expectedUs\": 8.4");
+  }
+
+  @Test
+  void aShareIsNoMoreThanAll() throws IOException {
+    Path file = folder.resolve("share.txt");
+    Files.writeString(file, "figure name=all expected=1\nfigure name=more expected=90\n");
+    assertThatThrownBy(() -> AcceptanceFigure.read(file, 1))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("share.txt, line 2")
+        .hasMessageContaining("expected=90.0: it is a share of the kernels, 1 at most");
   }
 
   @Test

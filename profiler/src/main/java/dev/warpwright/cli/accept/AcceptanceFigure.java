@@ -97,9 +97,16 @@ record AcceptanceFigure(
                 values.decimal("mean", 0),
                 values.decimal("least", 0),
                 values.decimal("p5", 0),
-                values.decimal("expected", 0)),
+                share(values.decimal("expected", 0))),
             UnseenGemms.draw(31 * seed + name.hashCode(), count, types, layouts));
     values.finish("name, of, mean, least, p5, expected, draw, dtype, layout");
     return figure;
+  }
+
+  private static double share(double expected) {
+    if (expected > 1) {
+      throw new UserError("expected=" + expected + ": it is a share of the kernels, 1 at most");
+    }
+    return expected;
   }
 }
