@@ -65,6 +65,12 @@ class RegisterChainTest {
         "mlp:13,32,32,7:gelu              | tf32 | false | 65", // rows of odd widths both ways
         "mlp:128,128,128,128,128:relu     | tf32 | false | 130", // weights of which some flow
         "mlp:20,192,160,36:tanh           | tf32 | true  | 65", // rows of 80 bytes
+        "mlp:64,64,64,64:relu             | f16_accumulators | false | 200", // joined in pairs
+        "mlp:48,80,16:tanh                | f16_accumulators | true  | 70", // groups of 16 columns
+        "mlp:3,64,64,5:sin                | f16_accumulators | true  | 100", // formulas of inputs
+        "mlp:30,41,127,18:relu            | f16_accumulators | true  | 70", // masked pairs
+        "mlp:256,128,256,128,256:relu     | f16_accumulators | false | 64", // slices flow
+        "mlp:4,157,241,177,154,188,12:silu | f16_accumulators | true | 65", // odd ones by parts
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);
@@ -145,6 +151,18 @@ class RegisterChainTest {
         .as("between the reads of the first item and those ahead")
         .contains("mbarrier.wait(&full", "for turn in")
         .doesNotContain("if turn == 0");
+  }
+
+  /** Accumulators in f16 are the next product's operand but for what is negative. */
+  @Test
+  void accumulatorsInF16AreNotRoundedAgain() {
+    Graph graph = graph("mlp:64,64,64,16:relu", false);
+    try (CompiledModel model =
+        new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_90A), Precision.F16_ACCUMULATORS)) {
+      assertThat(IrPrinter.text(model.program(ROWS).kernels().getFirst().kernel()))
+          .contains("wgmma.m64n64k16.f16.f16.ra(&fc", "join.relu.f16x2(fc[", "join.f16x2(fc2[")
+          .doesNotContain("f32(fc", "pack.");
+    }
   }
 
   /** What padding adds is zero before it is rounded: one instruction rounds two. */

@@ -43,6 +43,10 @@ public enum Precision {
   /** What networks are computed in; accumulators are f32. */
   public static final List<Precision> OF_NETWORKS = List.of(F32, TF32, F16, BF16);
 
+  /** The same, and accumulators in f16, which somebody has to ask for. */
+  public static final List<Precision> ASKED_OF_NETWORKS =
+      List.of(F32, TF32, F16, BF16, F16_ACCUMULATORS);
+
   private final DType operand;
   private final DType accumulators;
   private final double tolerance;

@@ -26,6 +26,7 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.tensor.Ops;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
@@ -326,14 +327,20 @@ public final class NetworkBuilder {
             ? Buffer.of(body.fresh(name + "_w"), operand, Scope.GLOBAL, k, n)
             : Buffer.of(body.fresh(name + "_w"), operand, Scope.GLOBAL, n, k);
     body.constants.add(new Constant(weightBuffer, node.weight(), transposed));
-    Tensor product = Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k);
+    DType sums =
+        !exact && options.inRegisters() && options.precision() == Precision.F16_ACCUMULATORS
+            ? DType.F16
+            : DType.F32;
+    Tensor product = Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k, sums);
+    Element.Formula result =
+        sums == DType.F32 ? product::at : (row, col) -> Exprs.cast(DType.F32, product.at(row, col));
     body.tensors.add(product);
     body.stages.add(
         new NetworkFunction.Matmul(
             name, product.buffer(), a.buffer(), weightBuffer, !transposed, n, k, exact));
     Tensor bias = node.bias() == null ? null : body.vector(name + "_b", node.bias());
     Element.Formula formula =
-        bias == null ? product::at : (row, col) -> Exprs.add(product.at(row, col), bias.at(col));
+        bias == null ? result : (row, col) -> Exprs.add(result.at(row, col), bias.at(col));
     Buffer added = bias == null ? null : bias.buffer();
     body.elements.put(
         node.output(),

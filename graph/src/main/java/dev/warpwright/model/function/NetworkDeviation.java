@@ -2,6 +2,7 @@ package dev.warpwright.model.function;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Attend;
 import dev.warpwright.model.graph.Columns;
@@ -157,7 +158,7 @@ public final class NetworkDeviation {
       if (unit == 0) {
         return values;
       }
-      double tiny = precision == Precision.F16 ? 0x1p-25 : 0;
+      double tiny = precision.operand() == DType.F16 ? 0x1p-25 : 0;
       double[] result = new double[values.length];
       for (int i = 0; i < values.length; i++) {
         double x = values[i];
@@ -261,7 +262,7 @@ public final class NetworkDeviation {
     }
 
     private boolean approximate() {
-      return precision == Precision.F16 || precision == Precision.BF16;
+      return precision.operand().bytes() == 2;
     }
 
     /** What becomes of an argument that was taken for another one near it. */

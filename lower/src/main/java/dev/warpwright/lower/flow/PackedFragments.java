@@ -437,6 +437,13 @@ final class PackedFragments {
             ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
             : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
     Expr each = positive == null ? inner : positive;
+    if (half && each instanceof Expr.Cast(Type _, Expr sums) && sums.type().equals(Type.F16)) {
+      // Accumulators that were f16 need no rounding.
+      return new Expr.Call(
+          positive == null ? Intrinsics.JOIN_F16X2 : Intrinsics.JOIN_RELU_F16X2,
+          List.of(element(at, sums, 0), element(at, sums, 1)),
+          Type.U32);
+    }
     SharedReciprocal.Pair pair = shared.of(element(at, each, 0), element(at, each, 1));
     return new Expr.Call(pack, List.of(pair.first(), pair.second()), Type.U32);
   }

@@ -356,14 +356,18 @@ public record ChainTiling(
   private static long registers(Matmul product, java.util.Map<Buffer, Long> parts) {
     long part = part(product, parts);
     long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
-    return part / 2
+    return operand(part, product.accumulator().dtype())
         + operand(product.k(), product.weight().dtype())
         + next
         + OTHER_REGISTERS
         + (isTf32(product) ? ROUNDING_REGISTERS : 0);
   }
 
-  /** Registers of a thread that so many columns of an operand take. */
+  private static DType accumulators(StageGroup group) {
+    return group.products().getFirst().accumulator().dtype();
+  }
+
+  /** Registers of a thread that so many columns take. */
   private static long operand(long columns, DType type) {
     return columns * type.bytes() / 8;
   }
@@ -390,7 +394,7 @@ public record ChainTiling(
     long added = rows * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
         + (reads.sums()
-            ? columns / 2 + (rows == 0 || isWide(group, map) ? 0 : added)
+            ? operand(columns, accumulators(group)) + (rows == 0 || isWide(group, map) ? 0 : added)
             : operand(columns, map.to().dtype())
                 + Math.min(rows * columns / 4, Lowering.COLUMN_REGISTERS))
         + others
@@ -457,7 +461,8 @@ public record ChainTiling(
       return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
     }
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
-    return "wgmma.m64n" + part(product) + "k16.f32." + type + ".ra";
+    String sums = product.accumulator().dtype().text();
+    return "wgmma.m64n" + part(product) + "k16." + sums + "." + type + ".ra";
   }
 
   /** Columns of a product that are computed at a time. */

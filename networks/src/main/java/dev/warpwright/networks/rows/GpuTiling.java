@@ -181,9 +181,11 @@ public record GpuTiling(int rows, int threads, int depth, int columns) {
     return switch (precision) {
       case F32 -> "fma";
       case TF32 -> "mma.m16n8k8.f32.tf32";
-      case F16 -> target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+      // Accumulators are f16 in registers only.
+      case F16, F16_ACCUMULATORS ->
+          target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
       case BF16 -> "mma.m16n8k16.f32.bf16";
-      case F16_ACCUMULATORS, E4M3, E5M2, INT8, UINT8, F64 ->
+      case E4M3, E5M2, INT8, UINT8, F64 ->
           throw new IllegalArgumentException("no networks in " + precision.text());
     };
   }

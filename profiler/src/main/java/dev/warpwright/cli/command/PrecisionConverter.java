@@ -10,7 +10,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class PrecisionConverter implements ITypeConverter<Precision> {
   @Override
   public Precision convert(String value) {
-    for (Precision precision : Precision.OF_NETWORKS) {
+    for (Precision precision : Precision.ASKED_OF_NETWORKS) {
       if (precision.text().equals(value)) {
         return precision;
       }
@@ -20,6 +20,8 @@ public final class PrecisionConverter implements ITypeConverter<Precision> {
             Locale.ROOT,
             "'%s' is not one of %s",
             value,
-            Precision.OF_NETWORKS.stream().map(Precision::text).collect(Collectors.joining(", "))));
+            Precision.ASKED_OF_NETWORKS.stream()
+                .map(Precision::text)
+                .collect(Collectors.joining(", "))));
   }
 }

@@ -67,17 +67,17 @@ public record NetworkTask(
   }
 
   /** The keys of a fully connected network. */
-  public static final String MLP_KEYS = "rows, widths, act, bias, dtype, seed";
+  public static final String MLP_KEYS = "rows, widths, act, bias, dtype, acc, seed";
 
   /** The keys of a feed-forward block. */
   public static final String FFN_KEYS =
-      "M, D (or K), H (or N), gated (or gate), act, bias, dtype, seed, order, wait";
+      "M, D (or K), H (or N), gated (or gate), act, bias, dtype, acc, seed, order, wait";
 
   /** The keys of a decoder layer. */
-  public static final String LAYER_KEYS = "rows (or M), HQ, HKV, D, H, S, dtype, seed";
+  public static final String LAYER_KEYS = "rows (or M), HQ, HKV, D, H, S, dtype, acc, seed";
 
   /** The keys of a model. */
-  public static final String MODEL_KEYS = "rows, dtype, seed";
+  public static final String MODEL_KEYS = "rows, dtype, acc, seed";
 
   /** Of fully connected networks with random weights. */
   static final String MLP = "mlp";
@@ -158,17 +158,18 @@ public record NetworkTask(
             (int) values.number("D", 2, MOST_HEAD),
             (int) values.number("H", 1, MOST_FFN),
             (int) values.number("S", 2, MOST_KEYS));
-    Precision precision = precision(values.text("dtype", "bf16"));
+    Precision precision = precision(values, values.text("dtype", "bf16"));
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
     List<String> words =
-        List.of(
+        words(
+            precision,
             "HQ=" + layer.heads(),
             "HKV=" + layer.kvHeads(),
             "D=" + layer.size(),
             "H=" + layer.hidden(),
             "S=" + layer.keys(),
-            "dtype=" + precision.text(),
+            dtype(precision),
             "rows=" + rows,
             "seed=" + seed);
     Graph graph = graph(layer, layer::graph, weights, seed);
@@ -190,21 +191,21 @@ public record NetworkTask(
             == 1;
     Activation activation = Activation.parse(values.text("act", gated ? "silu" : "gelu"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
-    Precision precision = precision(values.text("dtype", "bf16"));
+    Precision precision = precision(values, values.text("dtype", "bf16"));
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
     Merging merging = merging(values);
     List<String> words =
-        new ArrayList<>(
-            List.of(
-                "M=" + rows,
-                "D=" + model,
-                "H=" + hidden,
-                "gated=" + (gated ? 1 : 0),
-                "act=" + activation.text(),
-                "bias=" + (bias ? 1 : 0),
-                "dtype=" + precision.text(),
-                "seed=" + seed));
+        words(
+            precision,
+            "M=" + rows,
+            "D=" + model,
+            "H=" + hidden,
+            "gated=" + (gated ? 1 : 0),
+            "act=" + activation.text(),
+            "bias=" + (bias ? 1 : 0),
+            dtype(precision),
+            "seed=" + seed);
     if (merging != null) {
       words.addAll(List.of("order=" + merging.order().text(), "wait=" + merging.waits().text()));
     }
@@ -265,7 +266,7 @@ public record NetworkTask(
   private static NetworkTask mlp(KeyValues values) {
     int rows = rows(values, 0);
     List<Integer> widths = widths(values);
-    Precision precision = precision(values.text("dtype", "f16"));
+    Precision precision = precision(values, values.text("dtype", "f16"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     String act = values.text("act", "relu");
@@ -292,11 +293,12 @@ public record NetworkTask(
     Architecture.Mlp architecture = new Architecture.Mlp(widths, activations);
     Graph graph = DeepStack.call(() -> RandomMlp.of(architecture, bias, weights, seed));
     List<String> words =
-        List.of(
+        words(
+            precision,
             "widths=" + String.join(",", widths.stream().map(String::valueOf).toList()),
             "act=" + act,
             "bias=" + (bias ? 1 : 0),
-            "dtype=" + precision.text(),
+            dtype(precision),
             "rows=" + rows,
             "seed=" + seed);
     return new NetworkTask(MLP, words, null, graph, precision, rows, seed);
@@ -345,8 +347,8 @@ public record NetworkTask(
     String type = values.text("dtype");
     Graph graph =
         Warpwright.load(Path.of(file), arch == null ? null : Architecture.parse(arch)).graph();
-    Precision precision = type == null ? graph.precision() : precision(type);
-    List<String> words = List.of("dtype=" + precision.text(), "rows=" + rows, "seed=" + seed);
+    Precision precision = precision(values, type == null ? graph.precision().text() : type);
+    List<String> words = words(precision, dtype(precision), "rows=" + rows, "seed=" + seed);
     return new NetworkTask(file, words, arch, graph, precision, rows, seed);
   }
 
@@ -363,13 +365,40 @@ public record NetworkTask(
             : values.number(key, 1, MOST_ROWS));
   }
 
-  private static Precision precision(String text) {
-    for (Precision precision : Precision.OF_NETWORKS) {
-      if (precision.text().equals(text)) {
-        return precision;
-      }
+  private static Precision precision(KeyValues values, String text) {
+    Precision precision =
+        Precision.OF_NETWORKS.stream()
+            .filter(each -> each.text().equals(text))
+            .findFirst()
+            .orElseThrow(() -> new UserError("dtype=" + text + ": it is f32, tf32, f16 or bf16"));
+    String sums = values.text("acc", "f32");
+    if (sums.equals("f16") && precision == Precision.F16) {
+      return Precision.F16_ACCUMULATORS;
     }
-    throw new UserError("dtype=" + text + ": it is f32, tf32, f16 or bf16");
+    if (!sums.equals("f32")) {
+      throw new UserError(
+          "acc="
+              + sums
+              + ": accumulators of networks in "
+              + text
+              + " are "
+              + (precision == Precision.F16 ? "f32 or f16" : "f32"));
+    }
+    return precision;
+  }
+
+  /** How a task names what its operands are in. */
+  private static String dtype(Precision precision) {
+    return "dtype=" + (precision == Precision.F16_ACCUMULATORS ? Precision.F16 : precision).text();
+  }
+
+  /** The words of a task, and that its accumulators are others than usual. */
+  private static List<String> words(Precision precision, String... words) {
+    List<String> all = new ArrayList<>(List.of(words));
+    if (precision == Precision.F16_ACCUMULATORS) {
+      all.add("acc=f16");
+    }
+    return all;
   }
 
   private static List<Value> values(Graph graph) {

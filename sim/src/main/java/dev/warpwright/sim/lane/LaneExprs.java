@@ -43,6 +43,9 @@ final class LaneExprs {
           Intrinsics.PACK_BF16X2, "packBf16",
           Intrinsics.PACK_RELU_F16X2, "packReluF16",
           Intrinsics.PACK_RELU_BF16X2, "packReluBf16",
+          // Of f16 the bits are what rounding leaves.
+          Intrinsics.JOIN_F16X2, "packF16",
+          Intrinsics.JOIN_RELU_F16X2, "packReluF16",
           Intrinsics.CVT_RNA_TF32, "tf32",
           Intrinsics.FMA_SAT_F32, "saturatedFma");
 

@@ -206,6 +206,23 @@ final class CudaWrappers {
       }
       """;
 
+  static final String JOIN_F16X2 =
+      """
+      __device__ __forceinline__ unsigned join_f16x2(f16 lo, f16 hi) {
+        return lo.bits | static_cast<unsigned>(hi.bits) << 16;
+      }
+      """;
+
+  static final String JOIN_RELU_F16X2 =
+      """
+      __device__ __forceinline__ unsigned join_relu_f16x2(f16 lo, f16 hi) {
+        unsigned y;
+        asm("max.NaN.f16x2 %0, %1, %2;"
+            : "=r"(y) : "r"(lo.bits | static_cast<unsigned>(hi.bits) << 16), "r"(0));
+        return y;
+      }
+      """;
+
   /** The low or high half of a register, f16 or bf16, as f32. */
   static String unpack(String text) {
     String half = text.contains("low") ? "low" : "high";

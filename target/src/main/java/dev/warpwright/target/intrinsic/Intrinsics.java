@@ -250,6 +250,19 @@ public final class Intrinsics {
           80,
           CudaWrappers.PACK_RELU_BF16X2);
 
+  /** {@code (lo, hi)}: two f16 as they are, the first in the low half. */
+  public static final TargetIntrinsic JOIN_F16X2 =
+      join("join.f16x2", Numerics::f16Bits, 75, CudaWrappers.JOIN_F16X2, "PTX ISA, mov");
+
+  /** {@code (lo, hi)}: as {@link #JOIN_F16X2}, but zero for what is negative; NaN stays one. */
+  public static final TargetIntrinsic JOIN_RELU_F16X2 =
+      join(
+          "join.relu.f16x2",
+          x -> Numerics.f16Bits(LaneMeanings.relu(x)),
+          80,
+          CudaWrappers.JOIN_RELU_F16X2,
+          "PTX ISA, max");
+
   /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
   public static final TargetIntrinsic UNPACK_LOW_F16X2 =
       unpack("unpack.low.f16x2", pair -> Float.float16ToFloat((short) pair));
@@ -451,6 +464,19 @@ public final class Intrinsics {
         minimumArch,
         cuda,
         "PTX ISA, cvt");
+  }
+
+  private static TargetIntrinsic join(
+      String text, LaneMeanings.HalfBits bits, int minimumArch, String cuda, String source) {
+    return add(
+        text,
+        Collective.THREAD,
+        List.of(value("lo", DType.F16), value("hi", DType.F16)),
+        Type.U32,
+        new Computes(LaneMeanings.pack(bits)),
+        minimumArch,
+        cuda,
+        source);
   }
 
   private static TargetIntrinsic unpack(String text, LaneMeanings.HalfValue half) {

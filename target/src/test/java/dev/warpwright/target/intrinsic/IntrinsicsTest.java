@@ -107,6 +107,21 @@ class IntrinsicsTest {
   }
 
   @Test
+  void joinsPutTheFirstLow() {
+    WarpOfArrays thread = new WarpOfArrays(1, 2, 1);
+    thread.values[0][0] = Float.floatToRawIntBits(-0.5f);
+    thread.values[1][0] = Float.floatToRawIntBits(3);
+    thread.run(Intrinsics.JOIN_F16X2);
+    assertThat(thread.results[0])
+        .isEqualTo((Numerics.f16Bits(-0.5f) & 0xFFFFL) | (Numerics.f16Bits(3) & 0xFFFFL) << 16);
+    thread.run(Intrinsics.JOIN_RELU_F16X2);
+    assertThat(thread.results[0]).isEqualTo((Numerics.f16Bits(3) & 0xFFFFL) << 16);
+    thread.values[0][0] = Float.floatToRawIntBits(Float.NaN);
+    thread.run(Intrinsics.JOIN_RELU_F16X2);
+    assertThat(Numerics.f16ToFloat((short) thread.results[0])).isNaN();
+  }
+
+  @Test
   void whatIsNegativeIsCutOffAndNanStays() {
     WarpOfArrays threads = new WarpOfArrays(4, 1, 1);
     float[] values = {-3, 0.1f, Float.NaN, Float.NEGATIVE_INFINITY};

@@ -25,6 +25,17 @@ public final class Ops {
    */
   public static Tensor matmul(String name, Tensor a, Tensor w, boolean transposed, long n, long k) {
     DType accumulator = a.dtype() == DType.F64 ? DType.F64 : DType.F32;
+    return matmul(name, a, w, transposed, n, k, accumulator);
+  }
+
+  /**
+   * {@return the same}
+   *
+   * @param accumulator type; sums of f16 are rounded to it from f32
+   */
+  public static Tensor matmul(
+      String name, Tensor a, Tensor w, boolean transposed, long n, long k, DType accumulator) {
+    DType wide = accumulator == DType.F16 ? DType.F32 : accumulator;
     return Tensor.reduce(
         name,
         accumulator,
@@ -32,11 +43,13 @@ public final class Ops {
         List.of(Exprs.i32(k)),
         Exprs.zero(Type.of(accumulator)),
         (s, r, last) ->
-            Exprs.fma(
-                Exprs.cast(accumulator, a.at(s.get(0), r.get(0))),
-                Exprs.cast(
-                    accumulator, transposed ? w.at(s.get(1), r.get(0)) : w.at(r.get(0), s.get(1))),
-                last));
+            Exprs.cast(
+                accumulator,
+                Exprs.fma(
+                    Exprs.cast(wide, a.at(s.get(0), r.get(0))),
+                    Exprs.cast(
+                        wide, transposed ? w.at(s.get(1), r.get(0)) : w.at(r.get(0), s.get(1))),
+                    Exprs.cast(wide, last))));
   }
 
   /**
