@@ -40,6 +40,9 @@ class WarpChainTest {
         "mlp:160,160,160,32:relu  | bf16 | true  | 40  | sm_86", // a weight that is not in shared
         // memory
         "mlp:96,192,32:relu       | f16  | true  | 40  | sm_80", // parts of no power of two
+        "mlp:64,64,64,64:relu     | f16_accumulators | false | 200 | sm_80", // joined in pairs
+        "mlp:13,32,32,7:gelu      | f16_accumulators | true  | 65  | sm_86", // rows of odd widths
+        "mlp:128,128,64:silu      | f16_accumulators | true  | 17  | sm_89", // columns in parts
       })
   void computesWhatTheGraphSays(
       String architecture, String type, boolean bias, int rows, String target) {

@@ -6,7 +6,6 @@ import dev.warpwright.networks.registers.WarpChain;
 import dev.warpwright.networks.registers.WarpTiling;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.Calibration;
-import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -31,9 +30,6 @@ final class ChainInWarps extends RegisterChaining<WarpTiling> {
 
   @Override
   String refusal(FusionInput in) {
-    if (in.precision() == Precision.F16_ACCUMULATORS && in.target().hasHopper()) {
-      return "only warpgroups have accumulators in f16, which was asked for";
-    }
     return in.target().hasHopper() && areWarpgroupsFaster(in)
         ? "on " + in.target().name() + " warpgroups chain, whose GEMMs are faster"
         : WarpTiling.refusal(in.chained(), in.target());

@@ -45,14 +45,11 @@ record FusionInput(
   /** What is known of a network. */
   static FusionInput of(Graph graph, GpuTarget target, Precision precision, int rows) {
     NetworkFunction network = plain(graph, precision);
-    // Warps alone have accumulators in f32.
-    Precision chained =
-        precision == Precision.F16_ACCUMULATORS && !target.hasHopper() ? Precision.F16 : precision;
     NetworkFunction chain =
         NetworkBuilder.build(
             graph,
             new FunctionOptions(
-                chained, GRANULE, precision == Precision.F32, false, true, true, false));
+                precision, GRANULE, precision == Precision.F32, false, true, true, false));
     return new FusionInput(network, fused(network), chain, fused(chain), target, precision, rows);
   }
 

@@ -183,6 +183,7 @@ public record WarpTiling(
     long operand = 0;
     long made = 0;
     long sums = 0;
+    long across = 0;
     List<Long> beside = group.columnsBeside();
     for (int i = 0; i < beside.size(); i++) {
       long kept = rows * beside.get(i) / WARP;
@@ -191,7 +192,8 @@ public record WarpTiling(
         case Matmul product -> {
           long columns = part(product);
           boolean parts = columns < product.n();
-          sums = rows * columns / WARP;
+          sums = rows * columns * product.accumulator().dtype().bytes() / Float.BYTES / WARP;
+          across = columns;
           made = halves(product.n() - columns);
           // Weights of two steps are on their way from memory.
           long weights = stays(product) ? Math.max(0, sums - MANY) : columns / 2 + MEMORY_REGISTERS;
@@ -200,7 +202,7 @@ public record WarpTiling(
         }
         case Map map -> {
           FormulaReads reads = FormulaReads.of(group, map);
-          long columns = reads.sums() ? sums * WARP / rows : map.to().extent(1);
+          long columns = reads.sums() ? across : map.to().extent(1);
           long held = reads.sums() ? operand + made + sums : halves(columns);
           most =
               Math.max(
@@ -256,7 +258,8 @@ public record WarpTiling(
 
   /** The instruction of a product. */
   static String instruction(Matmul product) {
-    return "mma.m16n8k16.f32." + (product.weight().dtype() == DType.F16 ? "f16" : "bf16");
+    String sums = product.accumulator().dtype().text();
+    return "mma.m16n8k16." + sums + "." + (product.weight().dtype() == DType.F16 ? "f16" : "bf16");
   }
 
   /** The choice in words, for example {@code warps=12 rows=32 part=128 prefetch=1}. */

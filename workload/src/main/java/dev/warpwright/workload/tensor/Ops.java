@@ -29,9 +29,16 @@ public final class Ops {
   }
 
   /**
-   * {@return the same}
+   * {@return {@code out[i, j] = Σₖ a[i, k] · w[j, k]}, accumulated by fma in f32 (f64 for f64
+   * operands) in ascending k}
    *
-   * @param accumulator type; sums of f16 are rounded to it from f32
+   * @param name of the result
+   * @param a shape [M, K]; only its first {@code k} columns are read
+   * @param w shape [≥ n, ≥ k] if {@code transposed}, otherwise [≥ k, ≥ n]: storage may be padded
+   * @param transposed whether w is [n, k], not [k, n]
+   * @param n columns of the result
+   * @param k terms of each sum
+   * @param accumulator type of the sums; to f16 they are rounded from f32, product by product
    */
   public static Tensor matmul(
       String name, Tensor a, Tensor w, boolean transposed, long n, long k, DType accumulator) {
