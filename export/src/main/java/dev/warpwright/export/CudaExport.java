@@ -109,18 +109,48 @@ public final class CudaExport {
       long work,
       String about) {
     try (CompiledModel compiled = model.compile(gpu, precision)) {
-      CompiledProgram program = compiled.program(rows);
-      Map<String, Trace> traces = new LinkedHashMap<>();
-      for (CompiledKernel kernel : program.kernels()) {
-        traces.put(kernel.kernel().name(), kernel.trace());
-      }
-      Program named = named(bounded(program), name);
-      Map<Buffer, Exported.State> counters = new LinkedHashMap<>();
-      named.counters().forEach(buffer -> counters.put(buffer, new Exported.State.Zero()));
-      Exported exported =
-          new Exported(about + outputs(model), gpu.gpu(), named, counters, null, traces, null);
-      return exported.with(SampleFiles.of(model, program, rows, work, new Signature(exported)));
+      return exported(name, model, compiled.program(rows), gpu.gpu(), rows, work, about);
     }
+  }
+
+  private static Exported exported(
+      String name,
+      Model model,
+      CompiledProgram program,
+      GpuTarget target,
+      int rows,
+      long work,
+      String about) {
+    Map<String, Trace> traces = new LinkedHashMap<>();
+    for (CompiledKernel kernel : program.kernels()) {
+      traces.put(kernel.kernel().name(), kernel.trace());
+    }
+    Program named = named(bounded(program), name);
+    Map<Buffer, Exported.State> counters = new LinkedHashMap<>();
+    named.counters().forEach(buffer -> counters.put(buffer, new Exported.State.Zero()));
+    Exported exported =
+        new Exported(about + outputs(model), target, named, counters, null, traces, null);
+    return exported.with(SampleFiles.of(model, program, rows, work, new Signature(exported)));
+  }
+
+  /**
+   * The files of a program that computes a model, by name, as those of the model itself.
+   *
+   * @param name of the function and the operator
+   * @param program for so many rows on the target
+   * @param form of what is written
+   * @throws dev.warpwright.base.UserError if the host program could not launch it
+   */
+  public static Map<String, byte[]> program(
+      String name,
+      Model model,
+      CompiledProgram program,
+      GpuTarget target,
+      Form form,
+      int rows,
+      String about) {
+    return files(
+        exported(name, model, program, target, rows, SampleFiles.REFERENCE_WORK, about), form);
   }
 
   /**

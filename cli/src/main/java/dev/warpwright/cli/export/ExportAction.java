@@ -153,8 +153,7 @@ public final class ExportAction implements Action<ExportRequest> {
 
   private static Map<String, byte[]> model(ExportRequest request, List<GpuTarget> targets) {
     if (NetworkTask.isRandom(request.what())) {
-      return random(
-          NetworkTask.of(request.what(), request.values(), null).apart("export"), request, targets);
+      return random(NetworkTask.of(request.what(), request.values(), null), request, targets);
     }
     Map<String, Long> values = request.values().numbers();
     if (!values.isEmpty()) {
@@ -197,11 +196,31 @@ public final class ExportAction implements Action<ExportRequest> {
   private static Map<String, byte[]> random(
       NetworkTask task, ExportRequest request, List<GpuTarget> targets) {
     request.values().finish(NetworkTask.keys(task.what()));
+    if (task.merging() != null) {
+      return merged(task, request, targets);
+    }
     return CudaExport.model(
         name(request, task.what()),
         new Model(task.graph()),
         task.precision(),
         checked(targets),
+        request.form(),
+        task.rows(),
+        task.text());
+  }
+
+  /** Both GEMMs of a block in one kernel. */
+  private static Map<String, byte[]> merged(
+      NetworkTask task, ExportRequest request, List<GpuTarget> targets) {
+    if (targets.size() > 1) {
+      throw new UserError("order= and wait=: one kernel of both GEMMs is for one target, sm_90a");
+    }
+    GpuTarget target = targets.getFirst();
+    return CudaExport.program(
+        name(request, task.what()),
+        new Model(task.graph()),
+        task.merged(target),
+        target,
         request.form(),
         task.rows(),
         task.text());

@@ -19,7 +19,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.space.record.Environment;
-import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -193,19 +192,10 @@ final class NetworkCandidates {
    * @param preferred name of the alternative that records prefer; null for none
    */
   Made chosen(@Nullable String preferred) {
-    NetworkTask.Merging merging = task.merging();
-    if (merging == null) {
+    if (task.merging() == null) {
       return unmerged(preferred);
     }
-    CompiledProgram merged =
-        NetworkCompiler.merged(
-            task.graph(),
-            target,
-            task.precision(),
-            task.rows(),
-            merging.order(),
-            merging.waits(),
-            DeviceCatalogue.sms(target));
+    CompiledProgram merged = task.merged(target);
     return made(strategies(merged), merged);
   }
 

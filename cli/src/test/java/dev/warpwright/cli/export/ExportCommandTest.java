@@ -112,6 +112,29 @@ final class ExportCommandTest {
     assertThat(Files.readString(folder.resolve("CMakeLists.txt"))).contains("project(score ");
   }
 
+  /** Both GEMMs in one kernel, whose counters the host program makes. */
+  @Test
+  void aBlockWhoseGemmsShareAKernelIsOneLaunch() throws IOException {
+    assertThat(
+            run(
+                "export",
+                "ffn",
+                "M=128",
+                "D=256",
+                "H=512",
+                "order=rows",
+                "wait=row",
+                "--target",
+                "sm_90a",
+                "-o",
+                folder.toString()))
+        .as(err.toString(StandardCharsets.UTF_8))
+        .isEqualTo(ExitCode.OK);
+    String launch = Files.readString(folder.resolve("kernel.cuh"));
+    assertThat(launch.split("<<<", -1)).hasSize(2);
+    assertThat(launch).contains("unsigned* counters", "cudaMemsetAsync(counters, 0");
+  }
+
   private int exportRung(Path to, int k, String... more) {
     List<String> args =
         new ArrayList<>(
@@ -286,6 +309,8 @@ final class ExportCommandTest {
         "export gemm MNK=64 --cubin --java -o x | --cubin or --java, not both",
         "export gemm MNK=64 --java --target sm_80,sm_86 -o x | --java: machine code is for one",
         "export ladder:naive --target sm_80,sm_86 -o x | --target: several are for gemm, mlp, ffn",
+        "export ffn M=128 D=64 H=128 order=rows --target sm_80,sm_90a -o x | one kernel of both",
+        "export ffn M=128 D=64 H=128 order=rows --target sm_80 -o x | one kernel of both GEMMs is",
         "export missing.kernel -o x | missing.kernel",
         "export ladder:naive | '--out=DIR'",
         "export gemm MNK=1000000 -o x | A of 1000000 x 1000000 has more than 2^31 elements",

@@ -8,12 +8,10 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.parallel.cost.ParallelRequest;
-import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.workload.Precision;
@@ -170,16 +168,7 @@ final class CheckSubjects {
           gpus.plan(model.graph(), new SimulatedDevice(target), precision, rows).program());
     }
     if (random != null && random.merging() != null) {
-      return new CheckSubject.OfNetwork(
-          NetworkCompiler.merged(
-              random.graph(),
-              target,
-              precision,
-              rows,
-              random.merging().order(),
-              random.merging().waits(),
-              DeviceCatalogue.sms(target)),
-          model.graph());
+      return new CheckSubject.OfNetwork(random.merged(target), model.graph());
     }
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
       return new CheckSubject.OfNetwork(compiled.program(rows), model.graph());

@@ -6,6 +6,7 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.records.NetworkKey;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
@@ -16,6 +17,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.synthetic.RandomDecoderLayer;
 import dev.warpwright.synthetic.RandomFfn;
 import dev.warpwright.synthetic.RandomMlp;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -425,11 +428,22 @@ public record NetworkTask(
   public NetworkTask apart(String command) {
     if (merging != null) {
       throw new UserError(
-          "order= and wait= are for perf, explain and check; "
+          "order= and wait= are for perf, explain, check and export; "
               + command
               + " has a kernel for each GEMM");
     }
     return this;
+  }
+
+  /**
+   * The program in which its GEMMs share a kernel.
+   *
+   * @throws UserError if they cannot
+   */
+  public CompiledProgram merged(GpuTarget target) {
+    Merging asked = Objects.requireNonNull(merging);
+    return NetworkCompiler.merged(
+        graph, target, precision, rows, asked.order(), asked.waits(), DeviceCatalogue.sms(target));
   }
 
   /** Whether a GEMM for each layer is expected to be faster, so that GEMMs are to be tuned. */
