@@ -59,7 +59,9 @@ final class GemmPerLayerTest {
     "sm_80, F16, 16-272-16, silu, true, 33, 2",
     "sm_80, BF16, 2-144-3, tanh, false, 40, 4",
     "sm_90a, F32, 80-144-48, relu, true, 17, 2",
-    "sm_80, F32, 5-96-7, tanh, true, 1, 4"
+    "sm_80, F32, 5-96-7, tanh, true, 1, 4",
+    "sm_90a, F16_ACCUMULATORS, 320-320-320, relu, true, 17, 2",
+    "sm_80, F16_ACCUMULATORS, 16-272-16, silu, true, 33, 2"
   })
   void rightForAnyShape(
       String target,

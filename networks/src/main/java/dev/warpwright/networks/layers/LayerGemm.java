@@ -1,6 +1,7 @@
 package dev.warpwright.networks.layers;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
@@ -58,9 +59,10 @@ public record LayerGemm(
             : null;
     if (ending == null) {
       Ending none = new Ending(product.accumulator(), null, Activation.NONE, null);
-      return layer(product, null, stages.subList(0, 1), none, product.accumulator());
+      return layer(product, null, stages.subList(0, 1), none, product.accumulator(), precision);
     }
-    return ended(product, null, stages.subList(0, 1), stages.subList(1, stages.size()), ending);
+    return ended(
+        product, null, stages.subList(0, 1), stages.subList(1, stages.size()), ending, precision);
   }
 
   /**
@@ -91,7 +93,7 @@ public record LayerGemm(
             && gate.k() == up.k()
             && gate.transposed() == up.transposed()
             && gate.n() % Epilogue.GLU_GROUP == 0;
-    return fits ? ended(gate, up, List.of(gate, up), stages, map.ending()) : null;
+    return fits ? ended(gate, up, List.of(gate, up), stages, map.ending(), precision) : null;
   }
 
   private static boolean isForFamilies(Matmul product, Precision precision) {
@@ -102,7 +104,12 @@ public record LayerGemm(
 
   /** With a formula, and with the copy of its result to an output if that is next. */
   private static LayerGemm ended(
-      Matmul product, @Nullable Matmul up, List<Stage> before, List<Stage> behind, Ending ending) {
+      Matmul product,
+      @Nullable Matmul up,
+      List<Stage> before,
+      List<Stage> behind,
+      Ending ending,
+      Precision precision) {
     Buffer written = Partition.written(behind.getFirst());
     boolean stored =
         behind.size() > 1
@@ -111,17 +118,24 @@ public record LayerGemm(
             && alike(from, to);
     List<Stage> stages = new ArrayList<>(before);
     stages.addAll(behind.subList(0, stored ? 2 : 1));
-    return layer(product, up, stages, ending, Partition.written(stages.getLast()));
+    return layer(product, up, stages, ending, Partition.written(stages.getLast()), precision);
   }
 
   private static LayerGemm layer(
-      Matmul product, @Nullable Matmul up, List<Stage> stages, Ending ending, Buffer result) {
+      Matmul product,
+      @Nullable Matmul up,
+      List<Stage> stages,
+      Ending ending,
+      Buffer result,
+      Precision precision) {
+    // What others read in f32 is not rounded to f16 before.
+    boolean half = precision == Precision.F16_ACCUMULATORS && result.dtype() == DType.F16;
     GemmWorkload workload =
         new GemmWorkload(
             product.a().extent(0),
             up == null ? product.n() : 2 * product.n(),
             product.k(),
-            Precision.of(product.a().dtype()),
+            half ? precision : Precision.of(product.a().dtype()),
             result.dtype(),
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
             ending.epilogue());
