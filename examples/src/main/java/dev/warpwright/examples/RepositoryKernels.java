@@ -330,7 +330,7 @@ public record RepositoryKernels(Path folder, long seed) {
     all.addAll(families());
     all.addAll(ladder());
     for (String name : networks()) {
-      for (Precision precision : Precision.OF_NETWORKS) {
+      for (Precision precision : Precision.ASKED_OF_NETWORKS) {
         all.addAll(network(name, precision));
       }
     }
