@@ -41,8 +41,8 @@ class NetworkTaskTest {
 
   @ParameterizedTest
   @CsvSource({
-    "dtype=bf16 acc=f16, acc=f16: accumulators of networks in bf16 are f32",
-    "dtype=tf32 acc=f16, acc=f16: accumulators of networks in tf32 are f32",
+    "dtype=bf16 acc=f16, acc=f16: accumulators of networks in bf16 are f32; acc=f16 is for dtype=f16",
+    "dtype=tf32 acc=f16, acc=f16: accumulators of networks in tf32 are f32; acc=f16 is for dtype=f16",
     "dtype=f16 acc=bf16, acc=bf16: accumulators of networks in f16 are f32 or f16",
     "dtype=f16_accumulators, 'dtype=f16_accumulators: it is f32, tf32, f16 or bf16'",
   })

@@ -385,7 +385,7 @@ public record NetworkTask(
               + ": accumulators of networks in "
               + text
               + " are "
-              + (precision == Precision.F16 ? "f32 or f16" : "f32"));
+              + (precision == Precision.F16 ? "f32 or f16" : "f32; acc=f16 is for dtype=f16"));
     }
     return precision;
   }
