@@ -40,9 +40,6 @@ public record StagedWeights(
   /** More space than that for what flows gains nothing. */
   private static final long ENOUGH = 64 << 10;
 
-  /** Columns that are permuted among each other, if all of them are in such groups. */
-  private static final long GROUP = 32;
-
   /** Bytes of a slice's rows from which on it comes alone. */
   static final int WIDE_BYTES = 128;
 
@@ -193,16 +190,6 @@ public record StagedWeights(
   /** Columns of a slice of a product's weight. */
   long depth(Matmul product) {
     return flows(product) ? depth : product.k();
-  }
-
-  /**
-   * Whether a constant weight lies in memory as slices of it lie in shared memory, where these are
-   * narrow. It does if they are whole groups of the columns that {@code PackConstants} permutes; a
-   * weight of 32 n columns of K that flows by slices of 16, since others have an odd number of
-   * these, comes by boxes of a tensor map.
-   */
-  boolean isPacked(Matmul product) {
-    return depth(product) % (product.k() % GROUP == 0 ? GROUP : GROUP / 2) == 0;
   }
 
   int stages(Matmul product) {
