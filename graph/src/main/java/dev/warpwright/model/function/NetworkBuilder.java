@@ -332,8 +332,7 @@ public final class NetworkBuilder {
             ? DType.F16
             : DType.F32;
     Tensor product = Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k, sums);
-    Element.Formula result =
-        sums == DType.F32 ? product::at : (row, col) -> Exprs.cast(DType.F32, product.at(row, col));
+    Element.Formula result = (row, col) -> Exprs.cast(DType.F32, product.at(row, col));
     body.tensors.add(product);
     body.stages.add(
         new NetworkFunction.Matmul(

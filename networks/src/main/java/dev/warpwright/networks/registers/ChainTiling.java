@@ -363,10 +363,6 @@ public record ChainTiling(
         + (isTf32(product) ? ROUNDING_REGISTERS : 0);
   }
 
-  private static DType accumulators(StageGroup group) {
-    return group.products().getFirst().accumulator().dtype();
-  }
-
   /** Registers of a thread that so many columns take. */
   private static long operand(long columns, DType type) {
     return columns * type.bytes() / 8;
@@ -394,7 +390,8 @@ public record ChainTiling(
     long added = rows * columns * (columns > WIDE ? 6 : 3) / 16 + 2;
     return whole
         + (reads.sums()
-            ? operand(columns, accumulators(group)) + (rows == 0 || isWide(group, map) ? 0 : added)
+            ? operand(columns, group.products().getFirst().accumulator().dtype())
+                + (rows == 0 || isWide(group, map) ? 0 : added)
             : operand(columns, map.to().dtype())
                 + Math.min(rows * columns / 4, Lowering.COLUMN_REGISTERS))
         + others

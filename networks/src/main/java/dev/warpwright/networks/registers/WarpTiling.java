@@ -1,7 +1,6 @@
 package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
@@ -258,8 +257,10 @@ public record WarpTiling(
 
   /** The instruction of a product. */
   static String instruction(Matmul product) {
-    String sums = product.accumulator().dtype().text();
-    return "mma.m16n8k16." + sums + "." + (product.weight().dtype() == DType.F16 ? "f16" : "bf16");
+    return "mma.m16n8k16."
+        + product.accumulator().dtype().text()
+        + "."
+        + product.weight().dtype().text();
   }
 
   /** The choice in words, for example {@code warps=12 rows=32 part=128 prefetch=1}. */

@@ -5,7 +5,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.families.attention.AttentionConfig;
 import dev.warpwright.families.attention.AttentionConfig.Combine;
 import dev.warpwright.families.attention.AttentionModel;
@@ -80,10 +79,10 @@ public final class AttentionPerf {
      * With an output projection: one launch, and a launch for the GEMM that is fastest alone, also
      * with a ring that may find a place on an SM beside the attention, so that it fills meanwhile.
      *
-     * @param here what the GEMM is for
+     * @param sms of the device
      * @throws dev.warpwright.base.UserError if O does not lie as the GEMM reads it
      */
-    static Ways projecting(AttentionSearch search, TuningDevice here, GemmChooser chooser) {
+    static Ways projecting(AttentionSearch search, GpuTarget target, int sms, GemmChooser chooser) {
       Attention attention = search.attention();
       int features = search.features();
       return config -> {
@@ -99,7 +98,7 @@ public final class AttentionPerf {
                   attention.type(),
                   Layout.NT,
                   new Epilogue(1, 0, false, Activation.NONE, false, false, false, true));
-          for (Candidate each : candidates(gemm, here, chooser.choose(gemm).candidate())) {
+          for (Candidate each : candidates(gemm, target, sms, chooser.choose(gemm).candidate())) {
             BoundKernel kernel = BoundKernel.of(each.kernel().get(), each.values());
             AttentionWay.Behind behind = new AttentionWay.Behind(kernel, room(each.point()));
             for (Combine by : Combine.values()) {
@@ -116,11 +115,11 @@ public final class AttentionPerf {
 
     /** A GEMM's kernel, and the same with fewer stages, two blocks to an SM. */
     private static Collection<Candidate> candidates(
-        GemmWorkload gemm, TuningDevice here, Candidate chosen) {
+        GemmWorkload gemm, GpuTarget target, int sms, Candidate chosen) {
       Map<Point, Candidate> candidates = new LinkedHashMap<>();
       candidates.put(chosen.point(), chosen);
       if (chosen.point().option("stages") != null && chosen.point().option("minBlocks") != null) {
-        Space space = GemmSpace.of(gemm, here.target(), here.sms());
+        Space space = GemmSpace.of(gemm, target, sms);
         for (String stages : FEW_STAGES) {
           Point asked = chosen.point().with("minBlocks", "2").with("stages", stages);
           Space.Drawn drawn = space.replay(asked);

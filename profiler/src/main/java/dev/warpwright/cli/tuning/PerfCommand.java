@@ -193,7 +193,8 @@ public final class PerfCommand extends Command {
                   progress,
                   each.features() == 0
                       ? AttentionPerf.Ways.ALONE
-                      : AttentionPerf.Ways.projecting(each, here, here.chooser(tuned))));
+                      : AttentionPerf.Ways.projecting(
+                          each, here.target(), here.sms(), here.chooser(tuned))));
         }
       }
     }

@@ -252,7 +252,7 @@ public final class Intrinsics {
 
   /** {@code (lo, hi)}: two f16 as they are, the first in the low half. */
   public static final TargetIntrinsic JOIN_F16X2 =
-      join("join.f16x2", Numerics::f16Bits, 75, CudaWrappers.JOIN_F16X2, "PTX ISA, mov");
+      join("join.f16x2", Numerics::f16Bits, 75, CudaWrappers.JOIN_F16X2);
 
   /** {@code (lo, hi)}: as {@link #JOIN_F16X2}, but zero for what is negative; NaN stays one. */
   public static final TargetIntrinsic JOIN_RELU_F16X2 =
@@ -260,8 +260,7 @@ public final class Intrinsics {
           "join.relu.f16x2",
           x -> Numerics.f16Bits(LaneMeanings.relu(x)),
           80,
-          CudaWrappers.JOIN_RELU_F16X2,
-          "PTX ISA, max");
+          CudaWrappers.JOIN_RELU_F16X2);
 
   /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
   public static final TargetIntrinsic UNPACK_LOW_F16X2 =
@@ -467,7 +466,7 @@ public final class Intrinsics {
   }
 
   private static TargetIntrinsic join(
-      String text, LaneMeanings.HalfBits bits, int minimumArch, String cuda, String source) {
+      String text, LaneMeanings.HalfBits bits, int minimumArch, String cuda) {
     return add(
         text,
         Collective.THREAD,
@@ -476,7 +475,7 @@ public final class Intrinsics {
         new Computes(LaneMeanings.pack(bits)),
         minimumArch,
         cuda,
-        source);
+        "PTX ISA, max");
   }
 
   private static TargetIntrinsic unpack(String text, LaneMeanings.HalfValue half) {
