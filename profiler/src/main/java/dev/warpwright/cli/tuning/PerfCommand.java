@@ -49,7 +49,7 @@ import picocli.CommandLine.Parameters;
           + " grid), or one of the two: both GEMMs in one persistent kernel on sm_90a, of a plain"
           + " block with a GELU. Of mlp: rows (or M); widths: inputs and each layer's"
           + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
-          + " tf32, f32; acc: f16 to accumulate f16 in f16, but through shared memory; seed: of its"
+          + " tf32, f32; acc: f16 to accumulate f16 in f16, except through shared memory; seed: of its"
           + " random weights and inputs (1). Of a model's file: rows (65536), dtype (the file's), acc,"
           + " seed (1). Bursts of 8 ms after a rest, and the fastest"
           + " without rest.",

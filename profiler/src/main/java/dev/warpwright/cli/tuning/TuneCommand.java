@@ -56,7 +56,7 @@ import picocli.CommandLine.Parameters;
           + " features between; gated: 1 for act(gate) * up (0); act (gelu, of gated blocks silu),"
           + " bias (0), dtype (bf16), seed (1). Of mlp: rows (or M); widths: inputs and each layer's"
           + " outputs; act: between the layers (relu); bias: 0 or 1 (0); dtype: f16 (default), bf16,"
-          + " tf32, f32; acc: f16 to accumulate f16 in f16, but through shared memory; seed: of its"
+          + " tf32, f32; acc: f16 to accumulate f16 in f16, except through shared memory; seed: of its"
           + " random weights and inputs (1). Of a model's file: rows (65536), dtype (the file's), acc,"
           + " seed (1). Of all of these: t, seconds (300). Of one that is too wide for one kernel each GEMM is"
           + " tuned, and then, in what that leaves of the time, a quarter at least, which of their kernels are"

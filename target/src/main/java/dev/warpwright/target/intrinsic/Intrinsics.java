@@ -252,15 +252,17 @@ public final class Intrinsics {
 
   /** {@code (lo, hi)}: two f16 as they are, the first in the low half. */
   public static final TargetIntrinsic JOIN_F16X2 =
-      join("join.f16x2", Numerics::f16Bits, 75, CudaWrappers.JOIN_F16X2);
+      pair("join.f16x2", DType.F16, Numerics::f16Bits, 75, CudaWrappers.JOIN_F16X2, "PTX ISA, mov");
 
   /** {@code (lo, hi)}: as {@link #JOIN_F16X2}, but zero for what is negative; NaN stays one. */
   public static final TargetIntrinsic JOIN_RELU_F16X2 =
-      join(
+      pair(
           "join.relu.f16x2",
+          DType.F16,
           x -> Numerics.f16Bits(LaneMeanings.relu(x)),
           80,
-          CudaWrappers.JOIN_RELU_F16X2);
+          CudaWrappers.JOIN_RELU_F16X2,
+          "PTX ISA, max");
 
   /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
   public static final TargetIntrinsic UNPACK_LOW_F16X2 =
@@ -454,28 +456,25 @@ public final class Intrinsics {
 
   private static TargetIntrinsic pack(
       String text, LaneMeanings.HalfBits round, int minimumArch, String cuda) {
-    return add(
-        text,
-        Collective.THREAD,
-        List.of(value("lo", DType.F32), value("hi", DType.F32)),
-        Type.U32,
-        new Computes(LaneMeanings.pack(round)),
-        minimumArch,
-        cuda,
-        "PTX ISA, cvt");
+    return pair(text, DType.F32, round, minimumArch, cuda, "PTX ISA, cvt");
   }
 
-  private static TargetIntrinsic join(
-      String text, LaneMeanings.HalfBits bits, int minimumArch, String cuda) {
+  private static TargetIntrinsic pair(
+      String text,
+      DType halves,
+      LaneMeanings.HalfBits bits,
+      int minimumArch,
+      String cuda,
+      String source) {
     return add(
         text,
         Collective.THREAD,
-        List.of(value("lo", DType.F16), value("hi", DType.F16)),
+        List.of(value("lo", halves), value("hi", halves)),
         Type.U32,
         new Computes(LaneMeanings.pack(bits)),
         minimumArch,
         cuda,
-        "PTX ISA, max");
+        source);
   }
 
   private static TargetIntrinsic unpack(String text, LaneMeanings.HalfValue half) {
