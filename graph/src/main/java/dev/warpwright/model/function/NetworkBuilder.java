@@ -327,11 +327,12 @@ public final class NetworkBuilder {
             ? Buffer.of(body.fresh(name + "_w"), operand, Scope.GLOBAL, k, n)
             : Buffer.of(body.fresh(name + "_w"), operand, Scope.GLOBAL, n, k);
     body.constants.add(new Constant(weightBuffer, node.weight(), transposed));
-    DType sums =
+    DType accumulators =
         !exact && options.inRegisters() && options.precision() == Precision.F16_ACCUMULATORS
             ? DType.F16
             : DType.F32;
-    Tensor product = Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k, sums);
+    Tensor product =
+        Ops.matmul(name, a, Tensor.input(weightBuffer), !transposed, n, k, accumulators);
     Element.Formula result = (row, col) -> Exprs.cast(DType.F32, product.at(row, col));
     body.tensors.add(product);
     body.stages.add(

@@ -437,11 +437,13 @@ final class PackedFragments {
             ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
             : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
     Expr each = positive == null ? inner : positive;
-    if (half && each instanceof Expr.Cast(Type _, Expr sums) && sums.type().equals(Type.F16)) {
+    if (half
+        && each instanceof Expr.Cast(Type _, Expr accumulator)
+        && accumulator.type().equals(Type.F16)) {
       // Accumulators that were f16 need no rounding.
       return new Expr.Call(
           positive == null ? Intrinsics.JOIN_F16X2 : Intrinsics.JOIN_RELU_F16X2,
-          List.of(element(at, sums, 0), element(at, sums, 1)),
+          List.of(element(at, accumulator, 0), element(at, accumulator, 1)),
           Type.U32);
     }
     SharedReciprocal.Pair pair = shared.of(element(at, each, 0), element(at, each, 1));

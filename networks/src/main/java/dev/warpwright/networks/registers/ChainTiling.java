@@ -458,8 +458,8 @@ public record ChainTiling(
       return "wgmma.m64n" + product.n() + "k8.f32.tf32.ra";
     }
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
-    String sums = product.accumulator().dtype().text();
-    return "wgmma.m64n" + part(product) + "k16." + sums + "." + type + ".ra";
+    String accumulators = product.accumulator().dtype().text();
+    return "wgmma.m64n" + part(product) + "k16." + accumulators + "." + type + ".ra";
   }
 
   /** Columns of a product that are computed at a time. */

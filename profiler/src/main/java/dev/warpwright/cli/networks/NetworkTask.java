@@ -374,14 +374,14 @@ public record NetworkTask(
             .filter(each -> each.text().equals(text))
             .findFirst()
             .orElseThrow(() -> new UserError("dtype=" + text + ": it is f32, tf32, f16 or bf16"));
-    String sums = values.text("acc", "f32");
-    if (sums.equals("f16") && precision == Precision.F16) {
+    String accumulators = values.text("acc", "f32");
+    if (accumulators.equals("f16") && precision == Precision.F16) {
       return Precision.F16_ACCUMULATORS;
     }
-    if (!sums.equals("f32")) {
+    if (!accumulators.equals("f32")) {
       throw new UserError(
           "acc="
-              + sums
+              + accumulators
               + ": accumulators of networks in "
               + text
               + " are "
