@@ -142,8 +142,12 @@ final class GemmPerLayerTest {
 
   /** Launches of the way that overlap are one kernel for layers of a shape, and right. */
   @ParameterizedTest
-  @CsvSource({"320-320-320-320, F16, 130", "528-528-528-528, BF16, 16"})
-  void overlappingLaunches(String widths, Precision precision, int rows) {
+  @CsvSource({
+    "320-320-320-320, F16, 130, overlap=1",
+    "528-528-528-528, BF16, 16, overlap=1",
+    "320-320-320-320, F16, 130, overlap=weights"
+  })
+  void overlappingLaunches(String widths, Precision precision, int rows, String how) {
     Graph graph = mlp(widths, "relu", true, precision);
     CompiledProgram program =
         NetworkCompiler.alternatives(
@@ -153,7 +157,7 @@ final class GemmPerLayerTest {
                 rows,
                 () -> GemmKernels.uncompiled(GpuTarget.SM_90A))
             .stream()
-            .filter(alternative -> alternative.name().equals("GEMM per layer overlap=1"))
+            .filter(alternative -> alternative.name().equals("GEMM per layer " + how))
             .findFirst()
             .orElseThrow()
             .compile()

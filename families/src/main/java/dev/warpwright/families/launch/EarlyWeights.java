@@ -216,7 +216,10 @@ public final class EarlyWeights {
       case Stmt.Let let -> isLoad(let.body());
       case Stmt.Seq(List<Stmt> stmts) ->
           !stmts.isEmpty() && stmts.stream().allMatch(EarlyWeights::isLoad);
-      case Stmt.Evaluate e -> addresses(e).stream().anyMatch(EarlyWeights::isGlobal);
+      case Stmt.Evaluate e ->
+          (HopperIntrinsics.isTmaLoad(e.call().op())
+                  || e.call().op() == HopperIntrinsics.BULK_LOAD_LINEAR)
+              && addresses(e).stream().anyMatch(EarlyWeights::isGlobal);
       default -> false;
     };
   }

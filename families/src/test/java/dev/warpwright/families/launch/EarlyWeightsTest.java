@@ -76,6 +76,14 @@ class EarlyWeightsTest {
             Layout.NT,
             Epilogue.NONE,
             new HopperConfig(8, 64, 64, 3, 1, 1, 2, ROW, 4, 1, true)),
+        // Four blocks go from tile to tile, which leave through shared memory by TMA.
+        set(
+            200,
+            192,
+            328,
+            Layout.NT,
+            Epilogue.NONE,
+            new HopperConfig(128, 64, 64, 3, 2, 1, 1, ROW, 4, 1, false)),
         // Rows are rows; two consumers.
         set(
             100,

@@ -9,6 +9,7 @@ import dev.warpwright.space.Point;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -165,12 +166,17 @@ final class GemmPerLayer implements FusionRule {
 
   /** The one that {@link #apply} takes first. */
   private static List<PerLayerWay> ways(FusionInput in) {
-    PerLayerWay overlapping = PerLayerWay.PLAIN.overlapped();
     if (!in.target().hasHopper()) {
       return List.of(PerLayerWay.PLAIN);
     }
-    return isStep(in) || isShort(in)
-        ? List.of(overlapping, PerLayerWay.PLAIN)
-        : List.of(PerLayerWay.PLAIN, overlapping);
+    List<PerLayerWay> ways = new ArrayList<>();
+    ways.add(PerLayerWay.PLAIN);
+    ways.add(
+        isStep(in) || isShort(in) ? 0 : 1,
+        PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.LAUNCHES));
+    if (in.rows() > OverlappedCalls.FEW_ROWS) {
+      ways.add(PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.WEIGHTS));
+    }
+    return ways;
   }
 }

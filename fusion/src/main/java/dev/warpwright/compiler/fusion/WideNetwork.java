@@ -117,9 +117,11 @@ final class WideNetwork {
         constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls = SideBySide.of(calls);
     calls =
-        way.overlapping()
-            ? OverlappedCalls.all(calls, target, rows, constant)
-            : OverlappedCalls.of(calls, target, rows, constant);
+        switch (way.overlap()) {
+          case AS_PLANNED -> OverlappedCalls.of(calls, target, rows, constant);
+          case LAUNCHES -> OverlappedCalls.all(calls, target, rows, constant);
+          case WEIGHTS -> OverlappedCalls.filling(calls, target, constant);
+        };
     Program program =
         ProgramAssembly.assemble(
             network,

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 
 /**
  * Lets launches of GEMMs of few rows overlap (programmatic dependent launch): such a GEMM streams
@@ -95,39 +96,63 @@ public final class OverlappedCalls {
    */
   public static List<KernelCall> all(
       List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
-    List<KernelCall> result = new ArrayList<>();
+    return begun(
+        calls,
+        target,
+        constants,
+        (kernel, names) ->
+            rows > FEW_ROWS ? Optional.empty() : EarlyWeights.streaming(kernel, names));
+  }
+
+  /**
+   * The same, but each GEMM fills its ring with weights first, however many rows it has. Blocks
+   * that compute other rows of the same columns read the same weights, which stay in L2.
+   */
+  public static List<KernelCall> filling(
+      List<KernelCall> calls, Target target, Set<Buffer> constants) {
+    return begun(calls, target, constants, EarlyWeights::of);
+  }
+
+  private static List<KernelCall> begun(
+      List<KernelCall> calls,
+      Target target,
+      Set<Buffer> constants,
+      BiFunction<Kernel, Set<String>, Optional<Kernel>> filling) {
     if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper()) {
       return calls;
     }
+    List<KernelCall> result = new ArrayList<>();
+    // Layers of a shape share a kernel, and go on to.
     Map<Kernel, Map<Set<String>, Optional<Kernel>>> early = new IdentityHashMap<>();
     Map<Kernel, Map<Set<String>, Optional<Kernel>>> waiting = new IdentityHashMap<>();
     for (KernelCall call : calls) {
-      Kernel kernel = call.compiled().kernel();
-      Optional<Kernel> filling =
-          rows > FEW_ROWS || !call.zeroed().isEmpty()
-              ? Optional.empty()
-              : early
-                  .computeIfAbsent(kernel, k -> new HashMap<>())
-                  .computeIfAbsent(
-                      names(call, constants), names -> EarlyWeights.streaming(kernel, names));
-      Optional<Kernel> begun =
-          call.zeroed().isEmpty()
-              ? waiting
-                  .computeIfAbsent(kernel, k -> new HashMap<>())
-                  .computeIfAbsent(
-                      names(call, constants), names -> EarlyStart.waiting(kernel, names))
-              : Optional.empty();
-      if (filling.isPresent()) {
-        result.add(with(call, filling.get()));
-      } else if (begun.isPresent()) {
-        result.add(
-            with(
-                call,
-                begun.get(),
-                "it begins before the launch before it has ended and waits for it"));
-      } else {
+      if (!call.zeroed().isEmpty()) {
         result.add(call);
+        continue;
       }
+      Kernel kernel = call.compiled().kernel();
+      Set<String> names = names(call, constants);
+      Optional<Kernel> filled =
+          early
+              .computeIfAbsent(kernel, k -> new HashMap<>())
+              .computeIfAbsent(names, key -> filling.apply(kernel, key));
+      if (filled.isPresent()) {
+        result.add(with(call, filled.get()));
+        continue;
+      }
+      Optional<Kernel> begun =
+          waiting
+              .computeIfAbsent(kernel, k -> new HashMap<>())
+              .computeIfAbsent(names, key -> EarlyStart.waiting(kernel, key));
+      result.add(
+          begun
+              .map(
+                  waits ->
+                      with(
+                          call,
+                          waits,
+                          "it begins before the launch before it has ended and waits for it"))
+              .orElse(call));
     }
     return named(result);
   }
@@ -160,8 +185,8 @@ public final class OverlappedCalls {
         kernel,
         String.format(
             Locale.ROOT,
-            "%d rows leave memory the limit, so it begins before the launch before it has"
-                + " ended and fills its ring with weights",
+            "of %d rows, it begins before the launch before it has ended and fills its ring with"
+                + " weights",
             kernel.buffers().stream()
                 .filter(buffer -> buffer.name().equals("C"))
                 .findFirst()

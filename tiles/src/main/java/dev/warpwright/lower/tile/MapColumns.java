@@ -7,7 +7,6 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
@@ -83,7 +82,6 @@ final class MapColumns {
             } else if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
               if (buffer.scope() == Scope.FRAGMENT) {
                 fits &= indices.equals(point) && (accumulator == null || accumulator == buffer);
-                fits &= buffer.dtype() == DType.F32;
                 accumulator = buffer;
                 elsewhere[0]--;
               } else if (first(map, indices.getLast()) instanceof Expr first) {
