@@ -31,6 +31,9 @@ public record TileGrid(
     double reached,
     double slots,
     double kept) {
+  /** Blocks at no more places of K than these read what is still in L2. */
+  private static final int FEW_PLACES = 4;
+
   /** Bytes of a line of the caches. */
   public static final int LINE = 128;
 
@@ -101,13 +104,57 @@ public record TileGrid(
 
   /** Shares of equal numbers of steps of the last tiles, and of so many waves more. */
   Shares stream(int more) {
-    double rest = tiles() % slots;
-    double divided = rest == 0 ? 0 : rest + Math.min(more, Math.floor(tiles() / slots)) * slots;
+    double divided = divided(more);
     double share = Math.ceil(divided * steps() / slots) / steps();
     double parts = divided == 0 ? 1 : 1 + Math.max(1, Math.ceil(1 / share) - 1);
     double waves = (tiles() - divided) / slots + share;
     return new Shares(
         Math.max(tiles(), slots), Math.ceil(waves), waves, parts, divided == 0 ? 0 : 1 + more);
+  }
+
+  /** Tiles whose steps blocks share out, the last ones and so many waves more. */
+  private double divided(int more) {
+    double rest = tiles() % slots;
+    return rest == 0 ? 0 : rest + Math.min(more, Math.floor(tiles() / slots)) * slots;
+  }
+
+  /**
+   * What blocks that share out tiles read more than once.
+   *
+   * @param bytes of A and B that come from DRAM again
+   * @param waves tiles' worth of steps that each block does of these tiles
+   */
+  public record Apart(double bytes, double waves) {}
+
+  /**
+   * Blocks that share out the last tiles are at different places of K: when the next one needs a
+   * row of tiles, it may have left L2. Where the places are few, many blocks are in step.
+   *
+   * @param more waves of tiles that are shared out beside the last ones
+   */
+  public Apart apart(int more) {
+    double divided = divided(more);
+    if (divided == 0 || placesOfK(divided) <= FEW_PLACES) {
+      return new Apart(0, 0);
+    }
+    double bytes = divided * workload.k() * workload.operands().bytes();
+    double a = bytes * tileM * insideM() / clusterN;
+    double b = bytes * tileN * insideN() / clusterM;
+    double again =
+        a * lost((a + b) * clusterN / tilesN()) + b * lost((a + b) * clusterM / tilesM());
+    return new Apart(again, divided / slots);
+  }
+
+  /** Places of K at which the blocks are that share out so many tiles. */
+  private double placesOfK(double divided) {
+    double rest = divided;
+    double common = slots;
+    while (rest > 0) {
+      double next = common % rest;
+      common = rest;
+      rest = next;
+    }
+    return slots / common;
   }
 
   /** As a division says. */

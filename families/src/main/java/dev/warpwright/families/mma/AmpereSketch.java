@@ -14,6 +14,7 @@ import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +85,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
     int tileK = number(d, "tileK", 64 / bytes, 128 / bytes);
     int stages = number(d, "stages", 2, 3, 4, 5);
     int minBlocks = number(d, "minBlocks", 1, 2, 3);
-    String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
+    String order = d.choose("order", orders(tileM, tileN));
     AmpereConfig plain =
         new AmpereConfig(
             tileM,
@@ -110,5 +111,19 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
     }
     WorkDivision division = WorkDivision.parse(d.choose("division", divisions));
     return whole.withDivision(division, division instanceof WorkDivision.Stream ? workers : 0);
+  }
+
+  /** Orders that differ from row by row: a table of them costs what it has to give back. */
+  private List<String> orders(int tileM, int tileN) {
+    long rows = workload.batch().count() * Math.ceilDiv(workload.m(), tileM);
+    List<String> orders = new ArrayList<>(List.of("row"));
+    if (Math.ceilDiv(workload.n(), tileN) > 1) {
+      for (int group : new int[] {4, 8, 16}) {
+        if (group < rows) {
+          orders.add("grouped:" + group);
+        }
+      }
+    }
+    return orders;
   }
 }

@@ -3,6 +3,7 @@ package dev.warpwright.families.wgmma;
 import static dev.warpwright.families.TileFeatures.log;
 import static dev.warpwright.families.TileGrid.together;
 import static dev.warpwright.families.wgmma.HopperNumber.APART;
+import static dev.warpwright.families.wgmma.HopperNumber.APART_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.BATCH;
 import static dev.warpwright.families.wgmma.HopperNumber.CLOCK;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER;
@@ -16,6 +17,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.COUPLED;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
+import static dev.warpwright.families.wgmma.HopperNumber.FILL;
 import static dev.warpwright.families.wgmma.HopperNumber.FIRST_LEVEL;
 import static dev.warpwright.families.wgmma.HopperNumber.HELD;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_LINE;
@@ -46,6 +48,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNSHARED;
+import static dev.warpwright.families.wgmma.HopperNumber.WAITED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
 
 import dev.warpwright.families.ThreadCopies;
@@ -124,7 +127,8 @@ public final class HopperModel {
     double operands = grid.operandBytes();
     double asked = asked(grid, c);
     double l2 = ((asked + outside(grid)) * busy + operands / steps) / at(L2_BYTES);
-    double dram = (operands + grid.resultBytes()) / at(DRAM_BYTES);
+    double dram =
+        (operands + grid.resultBytes() + at(UNSHARED) * grid.readAgain()) / at(DRAM_BYTES);
     // A stage comes round again after its latency, its copy and its use.
     double unmasked = unmasked(c);
     double cycle = cycle(grid, c, operands / (grid.stepBytes() * busy * steps), math / sharing);
@@ -135,7 +139,8 @@ public final class HopperModel {
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
-            copying(w, c, sharing));
+            copying(w, c, sharing),
+            waited(w, c, Math.max(l2, dram / steps)));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART) * (1 + strayed(grid, c));
     }
@@ -149,7 +154,8 @@ public final class HopperModel {
             + at(STAGE) * c.stages()
             + at(CLUSTER) * cluster
             + together(at(SHARP), steps * step, dram, powered)
-            + at(UNSHARED) * grid.readAgain() / at(DRAM_BYTES)
+            + at(FILL) * Math.min(math, together(at(SHARP), taken * sharing, l2))
+            + apart(grid, c, grid.steps() * step)
             + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
             + (restarts(grid, c, step, math / sharing) + coupled(grid, c))
                 * Math.max(0, shares.waves() - 1)
@@ -185,6 +191,19 @@ public final class HopperModel {
     return HopperLimits.transposes(w, c)
         ? at(STRAYED) * Math.min(1, bytes / (FORGOTTEN * grid.kept()))
         : 0;
+  }
+
+  /**
+   * Microseconds by which tiles that blocks share out take longer because of what they read again.
+   *
+   * @param tile of a tile's steps
+   */
+  private double apart(TileGrid grid, HopperConfig c, double tile) {
+    if (!(c.division() instanceof WorkDivision.Stream(int more))) {
+      return 0;
+    }
+    TileGrid.Apart apart = grid.apart(more);
+    return Math.max(0, apart.bytes() / at(APART_BYTES) - apart.waves() * tile);
   }
 
   private double unmasked(HopperConfig c) {
@@ -372,6 +391,16 @@ public final class HopperModel {
         copies.instructions() * at(COPY) * longer * sharing,
         at(COPY_LATENCY) / (ahead + 1),
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
+  }
+
+  /**
+   * Microseconds of a step in which threads wait for what they transpose before they ask for more;
+   * 0 where none do.
+   *
+   * @param came microseconds until the operands have come
+   */
+  private double waited(GemmWorkload w, HopperConfig c, double came) {
+    return HopperLimits.transposes(w, c) ? at(WAITED) + came : 0;
   }
 
   /** Whether threads copy an MN-major operand whose rows begin anywhere. */

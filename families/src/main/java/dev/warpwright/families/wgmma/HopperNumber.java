@@ -122,8 +122,17 @@ enum HopperNumber {
   /** How much longer steps take of blocks that are at different steps, and so share little. */
   APART,
 
+  /** Bytes a microsecond of DRAM where such blocks read again what L2 no longer has. */
+  APART_BYTES,
+
   /** The same beside that where threads transpose an operand that L2 no longer has. */
   STRAYED,
+
+  /** Microseconds of a step in which threads that transpose one operand do not copy the other. */
+  WAITED,
+
+  /** Part of the first stage's way, or of the last products, that nothing else goes on beside. */
+  FILL,
 
   /** How nearly what goes on at the same time takes no longer than the longest of it. */
   SHARP,

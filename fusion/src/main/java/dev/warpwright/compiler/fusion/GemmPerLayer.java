@@ -9,7 +9,6 @@ import dev.warpwright.space.Point;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class GemmPerLayer implements FusionRule {
   /** Microseconds of a launch. */
   private static final double SHORT_US = 10;
+
+  /** Rows up to which products do not hide the wait for a launch's first weights. */
+  private static final int FILLING_ROWS = 256;
 
   /** Its way to be measured. */
   static final String NAME = "GEMM per layer";
@@ -94,6 +96,15 @@ final class GemmPerLayer implements FusionRule {
         && in.rows() > OverlappedCalls.FEW_ROWS
         && gemms.size() > 1
         && in.expected(new GemmPerLayer()) < SHORT_US * gemms.size();
+  }
+
+  /**
+   * Whether GEMMs that are no longer short still wait for weights where they begin. On an H200 a
+   * feed-forward block of 4096 and 14336 features takes 67.4 µs for 68.2 of 128 rows, 95.0 for 96.6
+   * of 256, 170.6 for 169.0 of 512.
+   */
+  private static boolean fills(FusionInput in) {
+    return !in.attends() && in.rows() <= FILLING_ROWS && in.gemms().size() > 1;
   }
 
   private static String expected(FusionInput in) {
@@ -169,14 +180,18 @@ final class GemmPerLayer implements FusionRule {
     if (!in.target().hasHopper()) {
       return List.of(PerLayerWay.PLAIN);
     }
-    List<PerLayerWay> ways = new ArrayList<>();
-    ways.add(PerLayerWay.PLAIN);
-    ways.add(
-        isStep(in) || isShort(in) ? 0 : 1,
-        PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.LAUNCHES));
-    if (in.rows() > OverlappedCalls.FEW_ROWS) {
-      ways.add(PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.WEIGHTS));
+    PerLayerWay overlapping = PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.LAUNCHES);
+    PerLayerWay filling = PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.WEIGHTS);
+    if (in.rows() <= OverlappedCalls.FEW_ROWS) {
+      return isStep(in)
+          ? List.of(overlapping, PerLayerWay.PLAIN)
+          : List.of(PerLayerWay.PLAIN, overlapping);
     }
-    return ways;
+    if (isShort(in)) {
+      return List.of(overlapping, PerLayerWay.PLAIN, filling);
+    }
+    return fills(in)
+        ? List.of(filling, PerLayerWay.PLAIN, overlapping)
+        : List.of(PerLayerWay.PLAIN, overlapping, filling);
   }
 }
