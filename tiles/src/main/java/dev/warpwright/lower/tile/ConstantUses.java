@@ -108,7 +108,7 @@ final class ConstantUses {
   /**
    * The same, if the tiles have whole groups of so many columns.
    *
-   * @param group 0 for what the constant's own number of columns asks for
+   * @param group 0 for what the constant's own number of columns asks for, 1 where any slices do
    */
   @Nullable Buffer weight(Stmt.TileMma mma, int group) {
     Buffer tile = mma.b().buffer();

@@ -43,9 +43,27 @@ final class GroupSlices extends Rewriter {
     return new GroupSlices().stmt(body);
   }
 
+  /** Slices of the largest of a loop's stages. */
+  static long ofStage(Stmt.For f) {
+    Step step = Step.of(f);
+    return step == null ? 1 : Math.min(f.attrs().getLong(SLICES, 1), step.steps());
+  }
+
   /** A copy along K and the product that reads it, by steps of so many columns. */
   private record Step(Stmt.For loop, Stmt.TileCopy copy, Stmt.TileMma mma, long columns) {
-    static @Nullable Step of(Stmt.For f, List<Stmt> stmts) {
+    /** The step of a loop whose slices share stages; null if it keeps its steps. */
+    static @Nullable Step of(Stmt.For f) {
+      if (f.kind() != ForKind.PIPELINED || f.attrs().getLong(SLICES, 1) < 2) {
+        return null;
+      }
+      List<Buffer> allocated = new ArrayList<>();
+      List<Stmt> inner = new ArrayList<>();
+      Allocated.apart(f.body(), allocated, inner);
+      Step step = of(f, TileFacts.flat(Stmts.seq(inner)));
+      return step != null && allocated.equals(List.of(step.copy.to().buffer())) ? step : null;
+    }
+
+    private static @Nullable Step of(Stmt.For f, List<Stmt> stmts) {
       if (stmts.size() != 2
           || !(stmts.get(0) instanceof Stmt.TileCopy copy)
           || !(stmts.get(1) instanceof Stmt.TileMma mma)
@@ -73,6 +91,10 @@ final class GroupSlices extends Rewriter {
       return region.ranges().size() == 2
           && Exprs.isConst(last.extent(), columns)
           && last.min().equals(Exprs.mul(step, columns));
+    }
+
+    long steps() {
+      return ((Expr.IntImm) loop.extent()).value();
     }
 
     /** So many steps from the first on, each of so many slices. */
@@ -103,16 +125,13 @@ final class GroupSlices extends Rewriter {
     if (!(s instanceof Stmt.For f) || f.kind() != ForKind.PIPELINED || !f.attrs().has(SLICES)) {
       return super.stmt(s);
     }
-    long slices = f.attrs().getLong(SLICES, 1);
-    List<Buffer> allocated = new ArrayList<>();
-    List<Stmt> inner = new ArrayList<>();
-    Allocated.apart(f.body(), allocated, inner);
-    Step step = Step.of(f, TileFacts.flat(Stmts.seq(inner)));
-    if (step == null || slices < 2 || !allocated.equals(List.of(step.copy.to().buffer()))) {
+    Step step = Step.of(f);
+    if (step == null) {
       Attrs attrs = f.attrs().without(SLICES);
       return new Stmt.For(f.var(), f.min(), f.extent(), f.kind(), null, attrs, f.body());
     }
-    long steps = ((Expr.IntImm) f.extent()).value();
+    long slices = f.attrs().getLong(SLICES, 1);
+    long steps = step.steps();
     List<Stmt> loops = new ArrayList<>();
     if (steps >= slices) {
       loops.add(step.grouped(0, steps / slices, slices));

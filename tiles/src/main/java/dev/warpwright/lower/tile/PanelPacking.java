@@ -10,6 +10,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.PanelOrder;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,14 +22,24 @@ import org.jspecify.annotations.Nullable;
  * The part of {@link PackConstants} that finds weights of warpgroups' products which come by panels
  * of less than 128 bytes: the copy engine takes as long for a row of 32 bytes of a tensor map as
  * for one of 128 and more. In {@link PanelOrder} they need no tensor map.
+ *
+ * <p>That is a layout of the parameter, whose coordinates stay, whichever columns are permuted. So
+ * slices need be no multiples of the groups in which they are, only of panels: 16 columns of a
+ * weight of 256, say, which would be permuted by 32.
  */
 final class PanelPacking {
   /** Bytes of a panel's rows from which on tensor maps are as fast. */
   private static final int WIDE = 128;
 
+  /** Columns that slices have to be multiples of: nothing is permuted here. */
+  private static final int ANY = 1;
+
   private final ConstantUses uses;
   private final List<Stmt> products = new ArrayList<>();
   private final Set<Buffer> weights = new LinkedHashSet<>();
+
+  /** How many slices share a stage, by the copies in pipelined loops. */
+  private final Map<Stmt, Long> slices = new IdentityHashMap<>();
 
   private PanelPacking(PrimFunc func, ConstantUses uses) {
     this.uses = uses;
@@ -37,19 +48,22 @@ final class PanelPacking {
         s -> {
           if (s instanceof Stmt.TileMma mma
               && WarpgroupInstruction.isNamedBy(mma)
-              && uses.weight(mma) instanceof Buffer weight) {
+              && uses.weight(mma, ANY) instanceof Buffer weight) {
             products.add(mma);
             weights.add(weight);
+          } else if (s instanceof Stmt.For f) {
+            long shared = GroupSlices.ofStage(f);
+            Walk.statements(f.body(), inner -> slices.merge(inner, shared, Math::max));
           }
         });
   }
 
-  /** How such a weight comes to shared memory. */
-  private record Tiles(long rows, long columns, boolean streamed) {
-    long width(Buffer weight) {
-      return OperandRing.panelWidth(columns, weight.dtype().bytes());
-    }
-  }
+  /**
+   * How such a weight comes to shared memory.
+   *
+   * @param columns of a stage
+   */
+  private record Tiles(long rows, long columns, boolean streamed) {}
 
   /**
    * Weights in the order in which their panels lie in shared memory.
@@ -67,20 +81,18 @@ final class PanelPacking {
         tiles.put(weight, found);
       }
     }
-    // What flows does so through one ring, whose panels are those of its narrowest tile.
-    long ring = Long.MAX_VALUE;
-    for (Map.Entry<Buffer, Tiles> each : tiles.entrySet()) {
-      if (each.getValue().streamed) {
-        ring = Math.min(ring, each.getValue().width(each.getKey()));
-      }
-    }
+    // What flows does so through one ring, whose panels are those of its widest stage.
+    long widest =
+        tiles.values().stream().filter(Tiles::streamed).mapToLong(Tiles::columns).max().orElse(0);
     Map<Buffer, Buffer> packed = new LinkedHashMap<>();
     for (Map.Entry<Buffer, Tiles> each : tiles.entrySet()) {
       Buffer weight = each.getKey();
       Tiles its = each.getValue();
-      long width = its.streamed ? ring : its.width(weight);
+      int bytes = weight.dtype().bytes();
+      long width = OperandRing.panelWidth(its.streamed ? widest : its.columns, bytes);
       if (width > 0
-          && width * weight.dtype().bytes() < WIDE
+          && width * bytes < WIDE
+          && its.columns % width == 0
           && PanelOrder.fits(weight, its.rows, width)) {
         packed.put(weight, PanelOrder.of(weight, its.rows, width));
       }
@@ -103,7 +115,8 @@ final class PanelPacking {
       }
       long rows = copy.to().buffer().extent(0);
       long columns = copy.to().buffer().extent(1);
-      Tiles its = new Tiles(rows, columns, copy.attrs().has("stream"));
+      long stage = columns * slices.getOrDefault(copy, 1L);
+      Tiles its = new Tiles(rows, stage, copy.attrs().has("stream"));
       boolean whole =
           Guards.extent(copy.from().ranges().get(0)) == rows
               && Guards.extent(copy.from().ranges().get(1)) == columns

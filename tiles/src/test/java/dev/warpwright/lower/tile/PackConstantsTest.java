@@ -39,20 +39,20 @@ class PackConstantsTest {
           alloc result: f16[64, $O] fragment
           tile.copy a[0 +: 64, 0 +: $I] <- x[t * 64 +: 64, 0 +: $I] $PREFETCH
           tile.fill acc[0 +: 64, 0 +: $H] = 0.0f32
-          pipeline k in 1 [stages = 1, unrolled = 1] {
-            alloc Vs: f16[$H, $I] shared
-            tile.copy Vs[0 +: $H, 0 +: $I] <- V[0 +: $H, k * $I +: $I]
-            tile.mma acc[0 +: 64, 0 +: $H] += a[0 +: 64, k * $I +: $I] * Vs[0 +: $H, 0 +: $I]^T
+          pipeline k in $VSTEPS [stages = 1, unrolled = 1] {
+            alloc Vs: f16[$H, $VK] shared
+            tile.copy Vs[0 +: $H, 0 +: $VK] <- V[0 +: $H, k * $VK +: $VK]
+            tile.mma acc[0 +: 64, 0 +: $H] += a[0 +: 64, k * $VK +: $VK] * Vs[0 +: $H, 0 +: $VK]^T
               [instr = "wgmma.m64n$Hk16.f32.f16.ra"]
           }
           tile.map (r in 64, n in $H) {
             h[r, n] = f16(max(acc[r, n] + b[n], 0.0f32))
           }
           tile.fill sum[0 +: 64, 0 +: $O] = 0.0f32
-          pipeline k in 1 [stages = 1, unrolled = 1] {
-            alloc Ws: f16[$O, $H] shared
-            tile.copy Ws[0 +: $O, 0 +: $H] <- W[0 +: $O, k * $H +: $H]
-            tile.mma sum[0 +: 64, 0 +: $O] += h[0 +: 64, k * $H +: $H] * Ws[0 +: $O, 0 +: $H]^T
+          pipeline k in $WSTEPS [stages = 1, unrolled = 1] {
+            alloc Ws: f16[$O, $WK] shared
+            tile.copy Ws[0 +: $O, 0 +: $WK] <- W[0 +: $O, k * $WK +: $WK]
+            tile.mma sum[0 +: 64, 0 +: $O] += h[0 +: 64, k * $WK +: $WK] * Ws[0 +: $O, 0 +: $WK]^T
               [instr = "wgmma.m64n$Ok16.f32.f16.ra"]
           }
           tile.map (r in 64, n in $O) {
@@ -64,9 +64,21 @@ class PackConstantsTest {
       """;
 
   private static PrimFunc program(int inputs, int hidden, int outputs, boolean prefetch) {
+    return sliced(inputs, hidden, outputs, prefetch, Math.max(inputs, hidden));
+  }
+
+  /** With weights that come by slices of so many columns, or whole where they have no more. */
+  private static PrimFunc sliced(
+      int inputs, int hidden, int outputs, boolean prefetch, int columns) {
+    int ofV = Math.min(inputs, columns);
+    int ofW = Math.min(hidden, columns);
     String text =
         TWO_LAYERS
             .replace("$PREFETCH", prefetch ? "[prefetch = 1]" : "")
+            .replace("$VSTEPS", String.valueOf(inputs / ofV))
+            .replace("$VK", String.valueOf(ofV))
+            .replace("$WSTEPS", String.valueOf(hidden / ofW))
+            .replace("$WK", String.valueOf(ofW))
             .replace("$I", String.valueOf(inputs))
             .replace("$H", String.valueOf(hidden))
             .replace("$O", String.valueOf(outputs));
@@ -145,6 +157,15 @@ class PackConstantsTest {
     assertThat(PackConstants.apply(func, constants(func)).packed().values()).noneMatch(Form::tf32);
   }
 
+  /** Slices of 16 columns of K, also of weights whose columns would be permuted by 32. */
+  @ParameterizedTest
+  @CsvSource({"64, 96, 32, true", "32, 64, 48, false", "64, 80, 112, true"})
+  void slicesOfPanelsComputeTheSame(int inputs, int hidden, int outputs, boolean prefetch) {
+    PrimFunc func = sliced(inputs, hidden, outputs, prefetch, 16);
+    computesTheSame(func);
+    computesTheSame(tf32(func));
+  }
+
   private static void computesTheSame(PrimFunc func) {
     Packed packed = PackConstants.apply(func, constants(func));
     assertThat(packed.packed()).containsOnlyKeys(named(func, "V"), named(func, "W"));
@@ -210,6 +231,39 @@ class PackConstantsTest {
     assertThat(text)
         .contains("V: f16[96, 64],")
         .contains("W: f16[32, 96] layout (32:32),(32:1,3:1024)^<2,3,3>");
+  }
+
+  /** Whole groups of 32 columns are for those that are permuted: a panel of 16 needs none. */
+  @Test
+  void slicesOfAPanelLieAsInSharedMemory() {
+    PrimFunc func = sliced(64, 96, 48, true, 16);
+    String text = IrPrinter.text(PackConstants.apply(func, constants(func)).func());
+    assertThat(text)
+        .contains("V: f16[96, 64] layout (96:16),(16:1,4:1536)^<1,3,3>")
+        .contains("W: f16[48, 96] layout (48:16),(16:1,6:768)^<1,3,3>")
+        .contains("a[r, k] = a_rows[r, k]");
+  }
+
+  /** Slices that share a stage lie in the panels of the stage. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "1 | V: f16[96, 64] layout (96:16),(16:1,4:1536)^<1,3,3>",
+        "3 | V: f16[96, 64] layout (96:16),(16:1,4:1536)^<1,3,3>",
+        "2 | V: f16[96, 64] layout (96:32),(32:1,2:3072)^<2,3,3>",
+        "9 | V: f16[96, 64],", // all four: 128 bytes
+      })
+  void panelsAreThoseOfAStage(int slices, String packed) {
+    String stage = "stages = 1, slices = " + slices;
+    String text =
+        IrPrinter.text(sliced(64, 96, 16, true, 16))
+            .replace("k * 16 +: 16]\n", "k * 16 +: 16] [stream = 1]\n")
+            .replace("stages = 1", stage);
+    assertThat(text).contains("[stream = 1]", stage);
+    PrimFunc func = new IrParser(Intrinsics::find).primFunc("test", text);
+    assertThat(IrPrinter.text(PackConstants.apply(func, Set.of(named(func, "V"))).func()))
+        .contains(packed);
   }
 
   /** Only V's columns and W's rows have other readers. */
