@@ -100,6 +100,9 @@ class RegisterChainTest {
         "mlp:60,173,217,251,150,235,146,120,63:relu | bf16 | false | 65 | stages=2",
         "mlp:8,224,167,256,164,184,224,157,16:relu  | f16 | false | 130 | slices=5",
         "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | slices=5 columns=128",
+        // Slices of 16 columns of 256 and, permuted among 16, of 224.
+        "mlp:15,202,107,63,17,230,245,227,9:tanh     | bf16 | false | 70 | stages=2 streamed=2",
+        "mlp:208,96,176,160,208,176,224,176,176:relu | bf16 | true | 70 | slices=5 streamed=5",
         // The largest weights flow, no others.
         "mlp:162,24,88,242,203,88,85,34,214:relu    | bf16 | true | 65 | streamed=",
         "mlp:8,224,167,256,164,184,224,157,74,16:relu | f16 | false | 70 | slices=5 streamed=",
@@ -124,6 +127,37 @@ class RegisterChainTest {
       assertThat(executable.findings()).as(found.name()).isEmpty();
       HonestResults.assertRight(architecture, graph, precision, precision.operand(), rows, x, y);
     }
+  }
+
+  /** Whatever multiple of 16 K is, for boxes with rows of 32 bytes take as long as wide ones. */
+  @Test
+  void slicesOf16ColumnsNeedNoTensorMap() {
+    Graph graph = graph("mlp:15,202,107,63,17,230,245,227,9:tanh", false);
+    List<Alternative> ways =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.BF16).stream()
+            .filter(each -> each.name().startsWith("register chaining consumers="))
+            .filter(each -> each.name().contains("streamed=2"))
+            .toList();
+    assertThat(ways).extracting(Alternative::name).anyMatch(name -> name.contains("slices=5"));
+    for (Alternative way : ways) {
+      // The weight of 64 columns that stays has one.
+      assertThat(text(way)).as(way.name()).contains("fc3_w: bf16[32, 64],", "&fc3_w[0, 0]");
+      assertThat(text(way).lines().filter(line -> line.contains("bulk.load.2d")))
+          .as(way.name())
+          .hasSize(1);
+    }
+  }
+
+  /** Each copy of a loop that is unrolled has addresses of its own, where registers are few. */
+  @Test
+  void manyPanelsAreCopiedByALoop() {
+    Graph graph = graph("mlp:15,202,107,63,17,230,245,227,9:tanh", false);
+    Alternative way =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.BF16).stream()
+            .filter(each -> each.name().contains("stages=2 streamed=2"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(text(way)).containsPattern("for p in 15 \\[`unroll` = 1] \\{\\s+bulk.load.linear");
   }
 
   @Test

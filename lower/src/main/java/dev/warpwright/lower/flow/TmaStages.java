@@ -29,6 +29,13 @@ import java.util.Objects;
  * }</pre>
  */
 final class TmaStages {
+  /**
+   * Panels that are copied one after the other without a loop, at most. Each linear copy has
+   * addresses of its own, and a warp that copies has 24 registers: with 15 panels of three parts of
+   * the columns ptxas spilled 440 bytes, by a loop nothing.
+   */
+  private static final int MOST_UNROLLED = 8;
+
   private TmaStages() {}
 
   /** One thread says how many bytes it expects, and starts to copy them. */
@@ -66,21 +73,28 @@ final class TmaStages {
     long columns = Guards.extent(copy.to().tile().get(1));
     boolean whole = rows == ring.extent(ring.rank() - 2);
     long width = whole ? columns : SwizzledTile.width(ring);
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "p",
-        columns / width,
-        panel -> {
-          Expr column = Exprs.mul(panel, width);
-          return Exprs.evaluate(
-              HopperIntrinsics.BULK_LOAD_LINEAR,
-              new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
-              new Expr.AddressOf(
-                  copy.from().buffer(), Guards.indices(copy.from(), List.of(Exprs.i32(0), column))),
-              lowered.barriers().fullAt(stage),
-              Exprs.i32(rows),
-              Exprs.i32(width));
-        });
+    boolean rolled = columns / width > MOST_UNROLLED;
+    Stmt panels =
+        Stmts.loop(
+            rolled ? ForKind.SERIAL : ForKind.UNROLLED,
+            "p",
+            columns / width,
+            panel -> {
+              Expr column = Exprs.mul(panel, width);
+              return Exprs.evaluate(
+                  HopperIntrinsics.BULK_LOAD_LINEAR,
+                  new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
+                  new Expr.AddressOf(
+                      copy.from().buffer(),
+                      Guards.indices(copy.from(), List.of(Exprs.i32(0), column))),
+                  lowered.barriers().fullAt(stage),
+                  Exprs.i32(rows),
+                  Exprs.i32(width));
+            });
+    // Said, for compilers unroll such a loop by themselves.
+    return rolled && panels instanceof Stmt.For f
+        ? f.withAttrs(Attrs.NONE.with("unroll", 1))
+        : panels;
   }
 
   /** The TMA copies of a tile, panel by panel. */
