@@ -1,5 +1,6 @@
 package dev.warpwright.families;
 
+import dev.warpwright.lower.copy.StageCopy;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
@@ -36,12 +37,47 @@ public record ThreadCopies(double instructions, double small, double batches, do
    */
   private static final double OF_VECTORS = 3;
 
-  /** Of a step of a block with so many threads that copy. */
+  /** Of a step of a block with so many threads that copy, and registers to spare. */
   public static ThreadCopies of(
       GemmWorkload workload, int tileM, int tileN, int tileK, int threads, boolean vectors) {
-    int bytes = workload.operands().bytes();
-    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, threads, vectors)
-        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, threads, vectors));
+    return of(
+        workload,
+        tileM,
+        tileN,
+        tileK,
+        new Copier(workload.operands().bytes(), threads, vectors, TOGETHER));
+  }
+
+  /**
+   * Of a step of a block.
+   *
+   * @param registers of each of the threads that copy
+   */
+  public static ThreadCopies of(
+      GemmWorkload workload,
+      int tileM,
+      int tileN,
+      int tileK,
+      int threads,
+      boolean vectors,
+      int registers) {
+    long together = StageCopy.together(vectors, registers);
+    return of(
+        workload,
+        tileM,
+        tileN,
+        tileK,
+        new Copier(workload.operands().bytes(), threads, vectors, together));
+  }
+
+  /** How threads copy elements of so many bytes. */
+  private record Copier(int bytes, int threads, boolean vectors, long together) {}
+
+  private static ThreadCopies of(
+      GemmWorkload workload, int tileM, int tileN, int tileK, Copier copier) {
+    int bytes = copier.bytes;
+    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, copier)
+        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, copier));
   }
 
   /** Decides whether elements that have to be copied one by one come in vectors instead. */
@@ -56,7 +92,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
         && (workload.lda() | workload.ldb()) * workload.operands().bytes() % ASYNCHRONOUS != 0;
   }
 
-  private static ThreadCopies of(long pitch, int rows, long row, int threads, boolean vectors) {
+  private static ThreadCopies of(long pitch, int rows, long row, Copier copier) {
     long chunk = Math.min(CHUNK, Long.lowestOneBit(pitch));
     double instructions = (double) rows * row / (32 * chunk);
     // A row begins anywhere in a line.
@@ -64,12 +100,16 @@ public record ThreadCopies(double instructions, double small, double batches, do
     if (chunk >= ASYNCHRONOUS) {
       return new ThreadCopies(instructions, 0, 0, lines);
     }
-    long rounds = Math.max(1, rows * row / (vectors ? CHUNK : chunk) / threads);
-    long together = Math.min(TOGETHER, rounds);
+    long rounds = Math.max(1, rows * row / (copier.vectors ? CHUNK : chunk) / copier.threads);
+    long together = Math.min(copier.together, rounds);
     while (rounds % together != 0) {
       together--;
     }
-    double small = vectors ? OF_VECTORS * rows * row / (32.0 * CHUNK) : instructions;
+    // Registers hold elements, which are taken apart and put together again.
+    double small =
+        copier.vectors
+            ? OF_VECTORS * rows * row / (32.0 * CHUNK)
+            : instructions * chunk / copier.bytes;
     return new ThreadCopies(0, small, (double) rounds / together, lines);
   }
 

@@ -9,6 +9,7 @@ import static dev.warpwright.families.mma.AmpereNumber.COMBINED_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.COMBINING;
 import static dev.warpwright.families.mma.AmpereNumber.COPY;
 import static dev.warpwright.families.mma.AmpereNumber.DRAM_BYTES;
+import static dev.warpwright.families.mma.AmpereNumber.FLOAT8;
 import static dev.warpwright.families.mma.AmpereNumber.GATHERED_BYTES;
 import static dev.warpwright.families.mma.AmpereNumber.GATHERED_WORDS;
 import static dev.warpwright.families.mma.AmpereNumber.ISSUED;
@@ -126,8 +127,18 @@ public final class AmpereModel {
    */
   private Issue issue(GemmWorkload w, AmpereConfig c, double sharing) {
     int bytes = w.operands().bytes();
+    boolean float8 = bytes == 1 && w.operands().isFloat();
     double math =
-        2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / at(PER_CLOCK) / at(CLOCK) * sharing;
+        2.0
+            * c.tileM()
+            * c.tileN()
+            * c.tileK()
+            * bytes
+            / 2
+            / at(PER_CLOCK)
+            / at(CLOCK)
+            * sharing
+            * (float8 ? at(FLOAT8) : 1);
     double rows = c.swapAb() ? c.tileN() : c.tileM();
     double columns = c.swapAb() ? c.tileM() : c.tileN();
     double reading =

@@ -68,5 +68,11 @@ enum AmpereNumber {
   KEPT,
 
   /** Operations of an SM in a clock that mma.sync reaches on 16-bit operands. */
-  PER_CLOCK
+  PER_CLOCK,
+
+  /**
+   * How much longer products of 8-bit floats take than of bytes: targets without instructions of
+   * their own for them, sm_90 is one, convert them to f16.
+   */
+  FLOAT8
 }

@@ -48,7 +48,6 @@ import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNSHARED;
-import static dev.warpwright.families.wgmma.HopperNumber.WAITED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
 
 import dev.warpwright.families.ThreadCopies;
@@ -139,8 +138,7 @@ public final class HopperModel {
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
-            copying(w, c, sharing),
-            waited(w, c, Math.max(l2, dram / steps)));
+            copying(w, c, sharing));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART) * (1 + strayed(grid, c));
     }
@@ -372,7 +370,14 @@ public final class HopperModel {
       return 0;
     }
     ThreadCopies copies =
-        ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), WARPGROUP, c.vectors());
+        ThreadCopies.of(
+            w,
+            c.tileM(),
+            c.tileN(),
+            c.tileK(),
+            WARPGROUP,
+            c.vectors(),
+            HopperLimits.copyingRegisters(w, c));
     double longer = copiesAcross(w) ? at(COPIED_ACROSS) : 1;
     if (copies.small() > 0) {
       return copies.batches() * at(BATCH) * longer * (c.vectors() ? at(SHIFTED) : 1);
@@ -391,16 +396,6 @@ public final class HopperModel {
         copies.instructions() * at(COPY) * longer * sharing,
         at(COPY_LATENCY) / (ahead + 1),
         copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
-  }
-
-  /**
-   * Microseconds of a step in which threads wait for what they transpose before they ask for more;
-   * 0 where none do.
-   *
-   * @param came microseconds until the operands have come
-   */
-  private double waited(GemmWorkload w, HopperConfig c, double came) {
-    return HopperLimits.transposes(w, c) ? at(WAITED) + came : 0;
   }
 
   /** Whether threads copy an MN-major operand whose rows begin anywhere. */

@@ -128,9 +128,6 @@ enum HopperNumber {
   /** The same beside that where threads transpose an operand that L2 no longer has. */
   STRAYED,
 
-  /** Microseconds of a step in which threads that transpose one operand do not copy the other. */
-  WAITED,
-
   /** Part of the first stage's way, or of the last products, that nothing else goes on beside. */
   FILL,
 

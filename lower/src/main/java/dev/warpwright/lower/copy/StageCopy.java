@@ -143,9 +143,19 @@ public record StageCopy(
     if (registers == null) {
       return this;
     }
-    int vectors = Integer.highestOneBit((all - OTHER_REGISTERS) / ShiftedCopy.RAW);
-    long most = isShifted(copy) ? Math.clamp(vectors, 1, TOGETHER) : TOGETHER;
+    long most = together(isShifted(copy), all);
     return new StageCopy(copy, ring, threads, lanes, registers(copy, together(most), lanes));
+  }
+
+  /**
+   * Chunks that a thread has on their way at most.
+   *
+   * @param shifted whether they come in aligned vectors
+   * @param registers of a thread
+   */
+  public static long together(boolean shifted, int registers) {
+    int vectors = Integer.highestOneBit((registers - OTHER_REGISTERS) / ShiftedCopy.RAW);
+    return shifted ? Math.clamp(vectors, 1, TOGETHER) : TOGETHER;
   }
 
   private long together(long most) {

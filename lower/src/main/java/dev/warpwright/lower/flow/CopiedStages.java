@@ -8,6 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.RingBarriers;
 import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.pass.LoweringException;
@@ -20,10 +21,11 @@ import java.util.Map;
 /**
  * The part of {@link LowerPipes} for stages that all threads of a role fill: their copies are under
  * way for the pipe's {@code lag}. Products read shared memory through another proxy than these
- * copies write it; so each thread waits for its copies, fences, and arrives.
+ * copies write it; so each thread waits for its copies, fences, and arrives. TMA copies that a step
+ * has, too, are started as soon as the stage is empty, by one thread, which arrives for them.
  *
  * <pre>{@code
- * for k in steps { wait(empty[k]); copies of step k; commit
+ * for k in steps { wait(empty[k]); start TMA copies; copies of step k; commit
  *                  if k >= lag { wait(lag); fence; arrive(full[k - lag]) } }
  * wait(0); fence; arrive(full[...]) for the last steps
  * }</pre>
@@ -64,6 +66,7 @@ final class CopiedStages {
                 (parity, stage, last) ->
                     Stmts.seq(
                         barriers.waitEmpty(parity, stage),
+                        lowered.mixed() ? started(lowered, bulk, stage) : Stmt.Seq.EMPTY,
                         LowerPipes.inRing(lowered, stage).stmt(Stmts.seq(own)),
                         commits ? Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT) : Stmt.Seq.EMPTY,
                         lag == steps
@@ -72,8 +75,7 @@ final class CopiedStages {
                                 Exprs.fold(BinaryOp.GE, k, Exprs.i32(lag)),
                                 Stmts.seq(
                                     arrived(commits, lag),
-                                    filled(
-                                        lowered, bulk, k, number, Exprs.sub(k, Exprs.i32(lag)))))));
+                                    filled(barriers, k, number, Exprs.sub(k, Exprs.i32(lag)))))));
     Stmt loop = f.withBody(body);
     if (lag == 0) {
       return loop;
@@ -86,8 +88,7 @@ final class CopiedStages {
             r -> {
               Expr step = Exprs.add(Exprs.sub(f.extent(), Exprs.i32(lag)), r);
               return Stmts.when(
-                  Exprs.fold(BinaryOp.GE, step, Exprs.i32(0)),
-                  filled(lowered, bulk, k, number, step));
+                  Exprs.fold(BinaryOp.GE, step, Exprs.i32(0)), filled(barriers, k, number, step));
             });
     return Stmts.seq(loop, arrived(commits, 0), rest);
   }
@@ -100,19 +101,26 @@ final class CopiedStages {
         : fence;
   }
 
-  /** Tells the consumers of a step; one thread starts the TMA copies that the step has, too. */
-  private static Stmt filled(
-      LoweredPipe lowered, List<Stmt.TileCopy> bulk, Var k, Expr number, Expr step) {
-    RingBarriers barriers = lowered.barriers();
-    Substitution at = Substitution.ofVars(Map.of(k, step));
-    Expr stage = barriers.stage(at.expr(number));
-    if (bulk.isEmpty()) {
-      return LowerPipes.each(barriers.producers(), barriers.filled(stage));
-    }
-    List<Stmt.TileCopy> now = new ArrayList<>();
-    bulk.forEach(copy -> now.add((Stmt.TileCopy) at.stmt(copy)));
-    return Stmts.seq(
-        LowerPipes.one(TmaStages.fill(now, lowered, stage)),
-        LowerPipes.each(barriers.producers() - 1L, barriers.filled(stage)));
+  /** Whether any of a statement's copies is not the threads'. */
+  static boolean bulk(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(
+        s,
+        each ->
+            found[0] |=
+                each instanceof Stmt.TileCopy copy && !ChooseMovement.isByThreads(copy.attrs()));
+    return found[0];
+  }
+
+  /** One thread starts the TMA copies of a step, or says that it has none. */
+  private static Stmt started(LoweredPipe lowered, List<Stmt.TileCopy> bulk, Expr stage) {
+    return LowerPipes.one(
+        bulk.isEmpty() ? lowered.barriers().filled(stage) : TmaStages.fill(bulk, lowered, stage));
+  }
+
+  /** Each thread tells the consumers of a step. */
+  private static Stmt filled(RingBarriers barriers, Var k, Expr number, Expr step) {
+    Expr stage = barriers.stage(Substitution.ofVars(Map.of(k, step)).expr(number));
+    return LowerPipes.each(barriers.producers(), barriers.filled(stage));
   }
 }

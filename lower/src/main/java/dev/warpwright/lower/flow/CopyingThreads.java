@@ -95,7 +95,7 @@ final class CopyingThreads {
 
   private Stmt stmt(Stmt s) {
     return switch (s) {
-      case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
+      case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::stmt).toList());
       case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body()));
       case Stmt.If i ->
           new Stmt.If(
@@ -109,29 +109,8 @@ final class CopyingThreads {
     };
   }
 
-  /** One thread does this, and the others that. */
-  private Stmt sequence(List<Stmt> stmts) {
-    List<Stmt> result = new ArrayList<>();
-    for (int i = 0; i < stmts.size(); i++) {
-      Stmt.If one = stmts.get(i) instanceof Stmt.For f && isElected(f) ? elected(f) : null;
-      Stmt.For others =
-          one != null && i + 1 < stmts.size() && stmts.get(i + 1) instanceof Stmt.For f ? f : null;
-      if (one != null && others != null && isOfOthers(others)) {
-        result.add(new Stmt.If(one.condition(), one.then(), once(others)));
-        i++;
-      } else {
-        result.add(stmt(stmts.get(i)));
-      }
-    }
-    return Stmts.seq(result);
-  }
-
   private static boolean isElected(Stmt.For f) {
     return f.attrs().has(LowerPipes.ELECT);
-  }
-
-  private boolean isOfOthers(Stmt.For f) {
-    return f.attrs().has(LowerPipes.EACH) && Exprs.isConst(f.extent(), threads - 1L);
   }
 
   private Stmt.If elected(Stmt.For f) {

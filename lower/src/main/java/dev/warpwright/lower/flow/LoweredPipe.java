@@ -29,8 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param rings by tile of the pipe, all stages of it; of a resident pipe, all slices
  * @param barriers of the stages; of a resident pipe, {@code full} ones of the slices
  * @param resident whether it is filled once and never given back
+ * @param mixed whether one of the threads that fill it starts TMA copies, too, and says so itself
  */
-record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, boolean resident) {
+record LoweredPipe(
+    Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, boolean resident, boolean mixed) {
   /**
    * Of a pipe.
    *
@@ -86,7 +88,12 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
     if (pipe.scope() == Scope.SHARED_CLUSTER) {
       barriers = barriers.ofCluster();
     }
-    return new LoweredPipe(pipe, rings, barriers, resident);
+    boolean mixed =
+        barriers.producers() > 1
+            && sites.of(pipe).stream()
+                .filter(site -> site.kind() == FlowSites.Kind.PRODUCE)
+                .anyMatch(site -> CopiedStages.bulk(site.stmt()));
+    return new LoweredPipe(pipe, rings, barriers, resident, mixed);
   }
 
   /** Whether it holds no tiles, but values that one thread writes. */
@@ -165,7 +172,7 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
             resident
                 ? init(barriers.full(), s, 1)
                 : Stmts.seq(
-                    init(barriers.full(), s, barriers.producers()),
+                    init(barriers.full(), s, barriers.producers() + (mixed ? 1 : 0)),
                     init(barriers.empty(), s, barriers.consumers())));
   }
 
