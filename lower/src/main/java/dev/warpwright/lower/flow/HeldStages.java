@@ -14,7 +14,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,15 +26,22 @@ import org.jspecify.annotations.Nullable;
  *     is. The last stage of all is nobody's any more, and stays
  * @param first of such a pipe where each item begins, if there is a site that every item comes by
  *     once, before all others
+ * @param numbers of such a pipe's sites, if they are known, over all items: where whole turns of
+ *     the ring are nothing, each item's first site would be the first of all, and keep what the
+ *     item before it held
  */
-record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consume> first) {
+record HeldStages(
+    Set<Pipe> pipes,
+    Set<Pipe> trailing,
+    Map<Pipe, Stmt.Flow.Consume> first,
+    Map<Pipe, StageNumbers> numbers) {
   /**
    * Those of a role.
    *
-   * @param known whether the number of each step is known, so that the first one is
+   * @param counted of loops, how many stages there were before them
    */
-  static HeldStages of(Stmt role, Map<Pipe, LoweredPipe> pipes, Predicate<Pipe> known) {
-    HeldStages loopsOnly = new HeldStages(pipes.keySet(), Set.of(), Map.of());
+  static HeldStages of(Stmt role, Map<Pipe, LoweredPipe> pipes, Map<Stmt, Expr> counted) {
+    HeldStages loopsOnly = new HeldStages(pipes.keySet(), Set.of(), Map.of(), Map.of());
     Set<Pipe> inLoops = new HashSet<>();
     Map<Pipe, Stmt.Flow.Consume> first = new IdentityHashMap<>();
     new FirstSites(first).visit(role, true);
@@ -58,9 +64,16 @@ record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consu
       }
     }.stmt(role);
     trailing.removeAll(inLoops);
-    trailing.removeIf(
-        pipe -> !pipes.containsKey(pipe) || !known.test(pipe) && !first.containsKey(pipe));
-    return new HeldStages(pipes.keySet(), trailing, first);
+    trailing.retainAll(pipes.keySet());
+    Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
+    for (Pipe pipe : trailing) {
+      StageNumbers all = StageNumbers.ofAll(role, pipe, counted);
+      if (all.known()) {
+        numbers.put(pipe, all);
+      }
+    }
+    trailing.removeIf(pipe -> !numbers.containsKey(pipe) && !first.containsKey(pipe));
+    return new HeldStages(pipes.keySet(), trailing, first, numbers);
   }
 
   /** The first site of each pipe, if an item cannot pass it by. */
@@ -90,12 +103,12 @@ record HeldStages(Set<Pipe> pipes, Set<Pipe> trailing, Map<Pipe, Stmt.Flow.Consu
   /**
    * Whether a stage was read before a site, where that can be said.
    *
-   * @param number of the site's step; null if it is not known
    * @param laterItem whether the item is not the first
    */
-  Expr isLater(Stmt.Flow.Consume site, @Nullable Expr number, Expr laterItem) {
-    if (number != null) {
-      return Exprs.lt(Exprs.i32(0), number);
+  Expr isLater(Stmt.Flow.Consume site, Expr laterItem) {
+    StageNumbers all = numbers.get(site.pipe());
+    if (all != null) {
+      return Exprs.lt(Exprs.i32(0), all.at(site));
     }
     return first.get(site.pipe()) == site ? laterItem : Exprs.bool(true);
   }

@@ -63,7 +63,9 @@ import org.jspecify.annotations.Nullable;
  * in registers are renamed.
  *
  * <p>Products are under way for {@code hold} more steps of the innermost loop; behind the loop they
- * are waited for, and what is held is given back.
+ * are waited for, and what is held is given back. Where no loop of steps is left, as of weights all
+ * of whose slices share a stage, a stage is given back at the next site, wherever that is: in the
+ * next item, or where stages of another instance's item only go by.
  *
  * <p>Guarantees: what remains to be waited for are products into accumulators that are not tied to
  * a stage ({@code LowerTiles} does that); every barrier's phases end in turn, each seen by all who

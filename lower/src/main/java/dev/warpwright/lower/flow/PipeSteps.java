@@ -98,7 +98,7 @@ final class PipeSteps {
             default -> {}
           }
         });
-    held = HeldStages.of(this.whole, pipes, this::isKnown);
+    held = HeldStages.of(this.whole, pipes, loops.before());
   }
 
   private void number(Pipe pipe, boolean produces) {
@@ -232,11 +232,6 @@ final class PipeSteps {
     return cursor;
   }
 
-  private boolean isKnown(Pipe pipe) {
-    StageNumbers counted = numbers.get(pipe);
-    return counted != null && counted.known();
-  }
-
   private Expr at(Stmt.Flow site) {
     Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
     return Objects.requireNonNull(numbers.get(pipe)).at(site);
@@ -347,39 +342,43 @@ final class PipeSteps {
     boolean nothing = StageNumbers.flat(inner).isEmpty();
     boolean products = products(inner);
     boolean others = reads(inner, lowered);
+    boolean trails = held.isTrailing(consume.pipe());
     return cursor(consume.pipe())
         .step(
             at(consume),
             (parity, stage, last) -> {
               Stmt wait = lowered.barriers().waitFull(parity, stage);
+              Expr later = trails ? held.isLater(consume, laterItem(site)) : Exprs.bool(true);
               if (nothing) {
-                Expr empty = new Expr.AddressOf(lowered.barriers().empty(), List.of(stage));
-                return LowerPipes.one(
-                    LoweredPipe.groups(role),
-                    wait,
-                    Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
+                // What goes by is free at once, but where each site gives back the stage before,
+                // this one gives back what is held, whose products end first.
+                Expr free = trails ? last : stage;
+                Expr empty = new Expr.AddressOf(lowered.barriers().empty(), List.of(free));
+                Stmt arrive = Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty);
+                return Stmts.seq(
+                    trails ? done(0) : Stmt.Seq.EMPTY,
+                    LowerPipes.one(LoweredPipe.groups(role), wait, Stmts.when(later, arrive)));
               }
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
-              if (held.isTrailing(consume.pipe())) {
+              if (trails) {
                 // Its products end behind the next stage's, and so does its stage.
-                Expr number = isKnown(consume.pipe()) ? at(consume) : null;
-                Expr later = held.isLater(consume, number, laterItem(site));
                 return Stmts.seq(
                     wait,
                     body,
                     done(HeldStages.isUnderWay(inner) ? 1 : 0),
+                    others ? together() : Stmt.Seq.EMPTY,
                     Stmts.when(later, release(lowered, last)));
               }
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
-                Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
+                Expr next = Exprs.fold(BinaryOp.GT, f.var(), f.min());
                 if (HeldStages.isGathered(inner)) {
                   return Stmts.seq(
                       wait,
-                      halves(body, Stmts.when(later, release(lowered, last)), overlap.steps()));
+                      halves(body, Stmts.when(next, release(lowered, last)), overlap.steps()));
                 }
                 return Stmts.seq(
-                    wait, body, done(overlap.steps()), Stmts.when(later, release(lowered, last)));
+                    wait, body, done(overlap.steps()), Stmts.when(next, release(lowered, last)));
               }
               return Stmts.seq(
                   wait,

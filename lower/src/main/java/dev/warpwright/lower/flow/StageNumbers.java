@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
 final class StageNumbers {
   private final Pipe pipe;
   private final boolean produces;
+
+  /** Whether whole turns of all phases are nothing where the code is straight. */
+  private final boolean turns;
+
   private final Map<Stmt, Expr> before = new IdentityHashMap<>();
 
   /** Behind how many stages a loop ends. */
@@ -39,10 +43,11 @@ final class StageNumbers {
   private boolean known = true;
   private boolean constant = true;
 
-  private StageNumbers(Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
+  private StageNumbers(Pipe pipe, boolean produces, Map<Stmt, Expr> counted, boolean turns) {
     this.counted = counted;
     this.pipe = pipe;
     this.produces = produces;
+    this.turns = turns;
   }
 
   /**
@@ -51,7 +56,15 @@ final class StageNumbers {
    * @param counted of loops, how many stages there were before them
    */
   static StageNumbers of(Stmt role, Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
-    StageNumbers numbers = new StageNumbers(pipe, produces, counted);
+    return of(role, new StageNumbers(pipe, produces, counted, true));
+  }
+
+  /** Of all stages that a role reads: whole turns count, too, and 0 is the very first one alone. */
+  static StageNumbers ofAll(Stmt role, Pipe pipe, Map<Stmt, Expr> counted) {
+    return of(role, new StageNumbers(pipe, false, counted, false));
+  }
+
+  private static StageNumbers of(Stmt role, StageNumbers numbers) {
     numbers.assign(role, Exprs.i32(0), new HashSet<>());
     return numbers;
   }
@@ -124,9 +137,10 @@ final class StageNumbers {
     };
   }
 
-  /** So many times round: where the code is straight, whole turns of all phases are nothing. */
+  /** So many times round. */
   private Expr rounds(Stmt.For f, Expr each, Expr times) {
-    return each instanceof Expr.IntImm n
+    return turns
+            && each instanceof Expr.IntImm n
             && n.value() % (2L * pipe.stages()) == 0
             && isStraight(f.body())
         ? Exprs.i32(0)

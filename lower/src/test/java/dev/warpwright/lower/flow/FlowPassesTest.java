@@ -17,6 +17,8 @@ import dev.warpwright.target.GpuTarget;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What single passes make of programs, and what they refuse. */
 class FlowPassesTest {
@@ -302,6 +304,89 @@ class FlowPassesTest {
   void whatGoesByIsGivenBackOnce() {
     PrimFunc func = FlowPrograms.parse(DEALT);
     assertThat(texts(func).get("LowerPipes")).contains("for rest in 2");
+    LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
+  }
+
+  /** Weights that products read, all slices of one a stage: no loop of steps is left. */
+  private static final String PRODUCT =
+      """
+      pipeline k in 3 [hold = 1, slices = 3, stages = 2, unrolled = 1] {
+        alloc Ws$L: f16[32, 16] shared
+        tile.copy Ws$L[0 +: 32, 0 +: 16] <- W$L[0 +: 32, k * 16 +: 16]
+        tile.mma acc[0 +: 64, 0 +: 32] += x[0 +: 64, k * 16 +: 16] * Ws$L[0 +: 32, 0 +: 16]^T
+          [inflight = 1, instr = "wgmma.m64n32k16.f32.f16.ra"]
+      }
+      """;
+
+  /** Weights of the same ring that threads read. */
+  private static final String MAP =
+      """
+      pipeline k in 1 [hold = 1, stages = 2, unrolled = 1] {
+        alloc Ws$L: f16[32, 48] shared
+        tile.copy Ws$L[0 +: 32, 0 +: 48] <- W$L[0 +: 32, k * 48 +: 48]
+        tile.map (i in 64, j in 32) { acc[i, j] = acc[i, j] + f32(Ws$L[j, 3]) }
+      }
+      """;
+
+  private static final String STRAIGHT =
+      """
+      primfunc straight(A: f16[$R, 48], $PARAMS C: f16[$R, 32])
+          [consumers = $W, share = "items", resident = 0] {
+        bind bx: blockIdx.x in 1 {
+          persistent m in $ITEMS {
+            alloc x: f16[64, 48] fragment
+            alloc acc: f32[64, 32] fragment
+            tile.copy x[0 +: 64, 0 +: 48] <- A[m * 64 +: 64, 0 +: 48]
+            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
+            $CODE
+            alloc out: f16[64, 32] fragment
+            tile.map (i in 64, j in 32) { out[i, j] = f16(acc[i, j]) }
+            tile.copy C[m * 64 +: 64, 0 +: 32] <- out[0 +: 64, 0 +: 32]
+          }
+        }
+      }
+      """;
+
+  /** An item of layers: p for weights that a product reads, m for those that threads read. */
+  private static PrimFunc straight(int items, String layers, int consumers) {
+    StringBuilder params = new StringBuilder();
+    StringBuilder code = new StringBuilder();
+    for (int i = 0; i < layers.length(); i++) {
+      Map<String, Object> values = Map.of("L", i);
+      params.append(FlowPrograms.fill("W$L: f16[32, 48], ", values));
+      code.append(FlowPrograms.fill(layers.charAt(i) == 'p' ? PRODUCT : MAP, values));
+    }
+    Map<String, Object> values =
+        Map.ofEntries(
+            Map.entry("R", items * 64),
+            Map.entry("ITEMS", items),
+            Map.entry("W", consumers),
+            Map.entry("PARAMS", params),
+            Map.entry("CODE", code));
+    return FlowPrograms.parse(FlowPrograms.fill(STRAIGHT, values));
+  }
+
+  /**
+   * What an item's last site holds is given back at the next one, wherever that is: in the next
+   * item, also where an item is whole turns of the ring, so that each begins with number 0; or
+   * where the other instance's last item goes by, unless that is the first of all.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "3,pppp,1",
+    "3,ppp,2",
+    "3,pppp,2",
+    "5,pp,2",
+    "1,pppp,2",
+    "2,ppp,1",
+    "3,ppmp,2",
+    "3,mp,1"
+  })
+  void whatIsHeldOverItemsIsGivenBackOnce(int items, String layers, int consumers) {
+    PrimFunc func = straight(items, layers, consumers);
+    String lowered = texts(func).get("LowerPipes");
+    assertThat(lowered).contains("wgmma.wait(1)").doesNotContain("k in 3");
+    assertThat(lowered.contains("for rest in " + layers.length())).isEqualTo(consumers > 1);
     LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
   }
 
