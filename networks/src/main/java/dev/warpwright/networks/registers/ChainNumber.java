@@ -26,10 +26,6 @@ enum ChainNumber {
   /** Bytes that the copy engine takes in, in a clock: by linear copies, and whole lines. */
   COPIED_BYTES,
 
-  /** What a tensor map's box takes for each row of 32 bytes, and of 64. */
-  ROW_OF_32,
-  ROW_OF_64,
-
   /** Of a wgmma, whose columns take half a clock each otherwise. */
   LEAST_WGMMA,
 
@@ -43,6 +39,9 @@ enum ChainNumber {
   /** Bytes of weights of a warp's products in a clock: of shared memory, and from L1 and L2. */
   SHARED_BYTES,
   STREAMED_BYTES,
+
+  /** The latter by one warp alone, which waits for what it asks for. */
+  STREAMED_ALONE,
 
   /** From a layer's last product to the next one's first, of a warpgroup and of a warp. */
   LAYER,
@@ -69,6 +68,14 @@ enum ChainNumber {
 
   /** Instructions of 16 bytes that stay. */
   CACHED,
+
+  /**
+   * How long ahead of its rows a launch copies weights, where the one before it leaves SMs to it.
+   */
+  EARLY,
+
+  /** Until what is read of columns is there. */
+  VECTOR_WAIT,
 
   /**
    * Slots for each element of a vector that all rows read: four elements a load, and those of two

@@ -7,6 +7,7 @@ import static dev.warpwright.networks.registers.ChainNumber.PUT;
 import static dev.warpwright.networks.registers.ChainNumber.PUT_ELEMENT;
 import static dev.warpwright.networks.registers.ChainNumber.STORE;
 import static dev.warpwright.networks.registers.ChainNumber.VECTOR;
+import static dev.warpwright.networks.registers.ChainNumber.VECTOR_WAIT;
 import static dev.warpwright.networks.registers.ChainNumber.WORD_LOAD;
 import static dev.warpwright.networks.registers.ChainNumber.WORD_STORE;
 
@@ -23,6 +24,8 @@ import dev.warpwright.networks.stages.FormulaReads;
 import dev.warpwright.networks.stages.FormulaWork;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.target.Calibration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What all that is no product takes of one tile of rows that is carried in registers.
@@ -40,6 +43,9 @@ record TileWork(
 
   /** Slots of a comparison, or a choice: half of the lanes have units for them. */
   private static final int CHOICE = 2;
+
+  /** What makes an element's reciprocal of the one that it shares. */
+  private static final int SHARED = 2;
 
   /** One instruction rounds two elements and packs them. */
   private static final double ROUNDED = 0.5;
@@ -63,22 +69,25 @@ record TileWork(
 
   private static final double ADDITION = 4;
 
+  static final TileWork NONE = new TileWork(0, 0, 0, 0, 0, 0);
+
   /**
-   * Of a network.
+   * Of a network, what stands ahead of its first product, and behind each until the next one.
    *
    * @param fitted for a device
    * @param rows of a tile
    * @param warps that share them
    * @param staged whether results whose rows fill no vectors leave through shared memory
    */
-  static TileWork of(
+  static List<TileWork> layers(
       Calibration.Numbers<ChainNumber> fitted,
       StageGroup group,
       long rows,
       int warps,
       boolean staged) {
     double lanes = (double) rows / (WARP * warps);
-    TileWork all = new TileWork(0, 0, 0, 0, 0, 0);
+    List<TileWork> layers = new ArrayList<>();
+    TileWork all = NONE;
     for (Stage stage : group.stages()) {
       switch (stage) {
         case Load load ->
@@ -114,10 +123,15 @@ record TileWork(
           all = all.plus(formula(fitted, group, reduction, elements, 0));
           all = all.plus(exchanged(LANES * lanes, group.columns(reduction)));
         }
-        case Matmul _, Update _ -> {}
+        case Matmul _ -> {
+          layers.add(all);
+          all = NONE;
+        }
+        case Update _ -> {}
       }
     }
-    return all;
+    layers.add(all);
+    return layers;
   }
 
   private static TileWork moved(
@@ -183,12 +197,16 @@ record TileWork(
     // Where a choice is all there is, packing makes it: cvt.relu.
     int choices = reads.functions() ? work.choices() : 0;
     double vectors = fitted.at(VECTOR) * reads.columns();
-    double issued = work.simple() + CHOICE * choices + rounded + work.functions() + vectors;
-    double code = work.simple() + choices + rounded + work.functions() + vectors;
-    return new TileWork(elements * issued, elements * work.functions(), elements * code, 0, 0, 0);
+    double shared = rounded > 0 ? work.shared() : 0;
+    double functions = work.functions() - shared / 2;
+    double simple = work.simple() + SHARED * shared;
+    double issued = simple + CHOICE * choices + rounded + functions + vectors;
+    double code = simple + choices + rounded + functions + vectors;
+    double waits = reads.columns() > 0 ? fitted.at(VECTOR_WAIT) : 0;
+    return new TileWork(elements * issued, elements * functions, elements * code, 0, 0, waits);
   }
 
-  private TileWork plus(TileWork more) {
+  TileWork plus(TileWork more) {
     return new TileWork(
         issued + more.issued,
         functions + more.functions,
