@@ -19,6 +19,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
+  requires dev.warpwright.synthetic;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.arrays;

@@ -9,6 +9,7 @@ module dev.warpwright.export {
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.cuda;
+  requires dev.warpwright.synthetic;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;

@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Networks with random weights: to measure, to search with and to test. */
+/** Networks with random weights, and with random errors: to measure, to search and to verify. */
 @NullMarked
 module dev.warpwright.synthetic {
   requires static org.jspecify;
@@ -11,5 +11,8 @@ module dev.warpwright.synthetic {
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.synthetic to
-      dev.warpwright.profiler;
+      dev.warpwright.cli,
+      dev.warpwright.export,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
 }

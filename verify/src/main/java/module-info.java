@@ -15,6 +15,7 @@ module dev.warpwright.verify {
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.measure;
+  requires dev.warpwright.synthetic;
   requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;

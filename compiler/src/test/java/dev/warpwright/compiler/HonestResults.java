@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.synthetic.NetworkDeviation;
 import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Random;

@@ -3,13 +3,13 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.synthetic.NetworkDeviation;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;

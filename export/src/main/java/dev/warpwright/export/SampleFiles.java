@@ -10,7 +10,7 @@ import dev.warpwright.export.Exported.Sample;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.model.function.NetworkDeviation;
+import dev.warpwright.synthetic.NetworkDeviation;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

@@ -22,9 +22,6 @@ public record ThreadCopies(double instructions, double small, double batches, do
   /** Bytes from which on a copy need not pass registers. */
   private static final int ASYNCHRONOUS = 4;
 
-  /** Copies through registers that a thread of a producer has under way. */
-  private static final int TOGETHER = 8;
-
   /** The option, and the attribute, of elements that come in aligned vectors. */
   public static final String VECTORS = "shifted";
 
@@ -40,12 +37,7 @@ public record ThreadCopies(double instructions, double small, double batches, do
   /** Of a step of a block with so many threads that copy, and registers to spare. */
   public static ThreadCopies of(
       GemmWorkload workload, int tileM, int tileN, int tileK, int threads, boolean vectors) {
-    return of(
-        workload,
-        tileM,
-        tileN,
-        tileK,
-        new Copier(workload.operands().bytes(), threads, vectors, TOGETHER));
+    return of(workload, tileM, tileN, tileK, threads, vectors, Integer.MAX_VALUE);
   }
 
   /**
@@ -61,23 +53,11 @@ public record ThreadCopies(double instructions, double small, double batches, do
       int threads,
       boolean vectors,
       int registers) {
-    long together = StageCopy.together(vectors, registers);
-    return of(
-        workload,
-        tileM,
-        tileN,
-        tileK,
-        new Copier(workload.operands().bytes(), threads, vectors, together));
-  }
-
-  /** How threads copy elements of so many bytes. */
-  private record Copier(int bytes, int threads, boolean vectors, long together) {}
-
-  private static ThreadCopies of(
-      GemmWorkload workload, int tileM, int tileN, int tileK, Copier copier) {
-    int bytes = copier.bytes;
-    return of(workload.lda() * bytes, tileM, (long) tileK * bytes, copier)
-        .and(of(workload.ldb() * bytes, tileN, (long) tileK * bytes, copier));
+    int bytes = workload.operands().bytes();
+    long row = (long) tileK * bytes;
+    long most = StageCopy.together(vectors, registers);
+    return of(workload.lda() * bytes, tileM * row, row, bytes, threads, most, vectors)
+        .and(of(workload.ldb() * bytes, tileN * row, row, bytes, threads, most, vectors));
   }
 
   /** Decides whether elements that have to be copied one by one come in vectors instead. */
@@ -92,24 +72,30 @@ public record ThreadCopies(double instructions, double small, double batches, do
         && (workload.lda() | workload.ldb()) * workload.operands().bytes() % ASYNCHRONOUS != 0;
   }
 
-  private static ThreadCopies of(long pitch, int rows, long row, Copier copier) {
+  /**
+   * Of one operand.
+   *
+   * @param pitch bytes from a row to the next
+   * @param tile bytes of a step, in rows of {@code row}
+   * @param bytes of an element
+   * @param most copies through registers that a thread has under way
+   */
+  private static ThreadCopies of(
+      long pitch, long tile, long row, int bytes, int threads, long most, boolean vectors) {
     long chunk = Math.min(CHUNK, Long.lowestOneBit(pitch));
-    double instructions = (double) rows * row / (32 * chunk);
+    double instructions = (double) tile / (32 * chunk);
     // A row begins anywhere in a line.
-    double lines = (double) rows * (row + TileGrid.LINE);
+    double lines = (double) tile / row * (row + TileGrid.LINE);
     if (chunk >= ASYNCHRONOUS) {
       return new ThreadCopies(instructions, 0, 0, lines);
     }
-    long rounds = Math.max(1, rows * row / (copier.vectors ? CHUNK : chunk) / copier.threads);
-    long together = Math.min(copier.together, rounds);
+    long rounds = Math.max(1, tile / (vectors ? CHUNK : chunk) / threads);
+    long together = Math.min(most, rounds);
     while (rounds % together != 0) {
       together--;
     }
     // Registers hold elements, which are taken apart and put together again.
-    double small =
-        copier.vectors
-            ? OF_VECTORS * rows * row / (32.0 * CHUNK)
-            : instructions * chunk / copier.bytes;
+    double small = vectors ? OF_VECTORS * tile / (32.0 * CHUNK) : instructions * chunk / bytes;
     return new ThreadCopies(0, small, (double) rounds / together, lines);
   }
 

@@ -113,36 +113,27 @@ public record TileGrid(
   }
 
   /** Tiles whose steps blocks share out, the last ones and so many waves more. */
-  private double divided(int more) {
+  public double divided(int more) {
     double rest = tiles() % slots;
     return rest == 0 ? 0 : rest + Math.min(more, Math.floor(tiles() / slots)) * slots;
   }
 
   /**
-   * What blocks that share out tiles read more than once.
-   *
-   * @param bytes of A and B that come from DRAM again
-   * @param waves tiles' worth of steps that each block does of these tiles
-   */
-  public record Apart(double bytes, double waves) {}
-
-  /**
-   * Blocks that share out the last tiles are at different places of K: when the next one needs a
-   * row of tiles, it may have left L2. Where the places are few, many blocks are in step.
+   * Bytes of A and B that blocks which share out the last tiles read from DRAM again: they are at
+   * different places of K, and when the next one needs a row of tiles, it may have left L2. Where
+   * the places are few, many blocks are in step.
    *
    * @param more waves of tiles that are shared out beside the last ones
    */
-  public Apart apart(int more) {
+  public double readApart(int more) {
     double divided = divided(more);
     if (divided == 0 || placesOfK(divided) <= FEW_PLACES) {
-      return new Apart(0, 0);
+      return 0;
     }
     double bytes = divided * workload.k() * workload.operands().bytes();
     double a = bytes * tileM * insideM() / clusterN;
     double b = bytes * tileN * insideN() / clusterM;
-    double again =
-        a * lost((a + b) * clusterN / tilesN()) + b * lost((a + b) * clusterM / tilesM());
-    return new Apart(again, divided / slots);
+    return a * lost((a + b) * clusterN / tilesN()) + b * lost((a + b) * clusterM / tilesM());
   }
 
   /** Places of K at which the blocks are that share out so many tiles. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.ChangedConstants;
 import dev.warpwright.sim.expr.MathFunctions;
 import java.util.List;
 import java.util.Map;

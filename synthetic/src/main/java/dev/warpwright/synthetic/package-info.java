@@ -1,2 +1,2 @@
-/** Networks of given shapes with random weights. */
+/** Networks of given shapes with random weights, and what random errors do to any. */
 package dev.warpwright.synthetic;

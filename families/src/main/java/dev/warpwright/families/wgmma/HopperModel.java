@@ -4,21 +4,16 @@ import static dev.warpwright.families.TileFeatures.log;
 import static dev.warpwright.families.TileGrid.together;
 import static dev.warpwright.families.wgmma.HopperNumber.APART;
 import static dev.warpwright.families.wgmma.HopperNumber.APART_BYTES;
-import static dev.warpwright.families.wgmma.HopperNumber.BATCH;
 import static dev.warpwright.families.wgmma.HopperNumber.CLOCK;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.COLLECT;
 import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
-import static dev.warpwright.families.wgmma.HopperNumber.COPIED_ACROSS;
-import static dev.warpwright.families.wgmma.HopperNumber.COPY;
-import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.COUPLED;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
 import static dev.warpwright.families.wgmma.HopperNumber.FILL;
-import static dev.warpwright.families.wgmma.HopperNumber.FIRST_LEVEL;
 import static dev.warpwright.families.wgmma.HopperNumber.HELD;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_LINE;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_SECTOR;
@@ -37,7 +32,6 @@ import static dev.warpwright.families.wgmma.HopperNumber.RESTART;
 import static dev.warpwright.families.wgmma.HopperNumber.ROW_STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
-import static dev.warpwright.families.wgmma.HopperNumber.SHIFTED;
 import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
 import static dev.warpwright.families.wgmma.HopperNumber.STAGE;
 import static dev.warpwright.families.wgmma.HopperNumber.START;
@@ -45,7 +39,6 @@ import static dev.warpwright.families.wgmma.HopperNumber.STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.STRAYED;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
-import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNSHARED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
@@ -55,7 +48,6 @@ import dev.warpwright.families.TileFeatures;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.families.TileTimes;
 import dev.warpwright.ir.order.WorkDivision;
-import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
@@ -74,16 +66,6 @@ import java.util.List;
  * are to the fastest of their product; they make an order of candidates, not a promise.
  */
 public final class HopperModel {
-  /** Steps for which copies are under way, at most; stages that they leave free. */
-  private static final int MOST_AHEAD = 5;
-
-  private static final int FREE_STAGES = 2;
-
-  /** Bytes of an L1 and shared memory together, and what shared memory may be. */
-  private static final int FIRST_LEVEL_KB = 256;
-
-  private static final int[] SHARED_KB = {8, 16, 32, 64, 100, 132, 164, 196, 228};
-
   /** Blocks of a cluster of which one is late in every tile. */
   private static final double CROWD = 4;
 
@@ -104,9 +86,11 @@ public final class HopperModel {
   public static final String SECTION = "wgmma";
 
   private final Calibration.Numbers<HopperNumber> fitted;
+  private final HopperCopies copies;
 
   public HopperModel(Calibration calibration) {
     fitted = calibration.numbers(SECTION, HopperNumber.class);
+    copies = new HopperCopies(fitted);
   }
 
   private double at(HopperNumber number) {
@@ -134,11 +118,13 @@ public final class HopperModel {
     double step =
         together(
             at(SHARP),
-            Math.max(math, collected(w, c, math / sharing)) + unmasked + transposing(w, c, sharing),
+            Math.max(math, collected(w, c, math / sharing))
+                + unmasked
+                + copies.transposing(w, c, sharing),
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
-            copying(w, c, sharing));
+            copies.copying(w, c, sharing));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART) * (1 + strayed(grid, c));
     }
@@ -200,8 +186,8 @@ public final class HopperModel {
     if (!(c.division() instanceof WorkDivision.Stream(int more))) {
       return 0;
     }
-    TileGrid.Apart apart = grid.apart(more);
-    return Math.max(0, apart.bytes() / at(APART_BYTES) - apart.waves() * tile);
+    double waves = grid.divided(more) / grid.slots();
+    return Math.max(0, grid.readApart(more) / at(APART_BYTES) - waves * tile);
   }
 
   private double unmasked(HopperConfig c) {
@@ -238,10 +224,10 @@ public final class HopperModel {
               at(SHARP),
               Math.max(math * sharing, collected(w, c, math))
                   + unmasked(c)
-                  + transposing(w, c, sharing),
+                  + copies.transposing(w, c, sharing),
               taken * sharing,
               cycle,
-              copying(w, c, sharing)));
+              copies.copying(w, c, sharing)));
       ends.add(epilogue(grid, c, sharing) + at(LOOKUP));
     }
     double flops = 2.0 * c.tileM() * c.tileN() * c.tileK() * c.clusterM() * c.clusterN();
@@ -359,72 +345,6 @@ public final class HopperModel {
             * grid.tileK()
             * w.operands().bytes()
         : 0;
-  }
-
-  /**
-   * Microseconds in which producers' threads copy a step's tiles as they are; 0 where TMA copies
-   * do, or threads transpose them.
-   */
-  private double copying(GemmWorkload w, HopperConfig c, double sharing) {
-    if (ThreadCopies.isTma(w) || HopperLimits.transposes(w, c)) {
-      return 0;
-    }
-    ThreadCopies copies =
-        ThreadCopies.of(
-            w,
-            c.tileM(),
-            c.tileN(),
-            c.tileK(),
-            WARPGROUP,
-            c.vectors(),
-            HopperLimits.copyingRegisters(w, c));
-    double longer = copiesAcross(w) ? at(COPIED_ACROSS) : 1;
-    if (copies.small() > 0) {
-      return copies.batches() * at(BATCH) * longer * (c.vectors() ? at(SHIFTED) : 1);
-    }
-    double shared = c.minBlocks() * (HopperLimits.sharedBytes(w, c) + 1024.0) / 1024;
-    double left = FIRST_LEVEL_KB - SHARED_KB[SHARED_KB.length - 1];
-    for (int kb : SHARED_KB) {
-      if (shared <= kb) {
-        left = FIRST_LEVEL_KB - kb;
-        break;
-      }
-    }
-    int ahead = Math.min(MOST_AHEAD, c.stages() - FREE_STAGES);
-    return together(
-        at(SHARP),
-        copies.instructions() * at(COPY) * longer * sharing,
-        at(COPY_LATENCY) / (ahead + 1),
-        copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
-  }
-
-  /** Whether threads copy an MN-major operand whose rows begin anywhere. */
-  private static boolean copiesAcross(GemmWorkload w) {
-    long bytes = w.operands().bytes();
-    return w.layout().transposedA() && w.lda() * bytes % ThreadCopies.CHUNK != 0
-        || !w.layout().transposedB() && w.ldb() * bytes % ThreadCopies.CHUNK != 0;
-  }
-
-  /**
-   * Microseconds by which a step is longer whose tiles threads transpose: as measured, that adds to
-   * its products, which read the same shared memory; 0 where none do.
-   */
-  private double transposing(GemmWorkload w, HopperConfig c, double sharing) {
-    if (!HopperLimits.transposes(w, c)) {
-      return 0;
-    }
-    boolean heldA = c.held() && !c.swapAb();
-    boolean heldB = c.held() && c.swapAb();
-    int ofA = w.layout().transposedA() && !heldA ? c.tileM() : 0;
-    int ofB = w.layout().transposedB() || heldB ? 0 : c.tileN();
-    TransposedTile a = TransposedTile.of(ofA, w.lda(), w, c);
-    TransposedTile b = TransposedTile.of(ofB, w.ldb(), w, c);
-    int registers = HopperLimits.copyingRegisters(w, c);
-    double instructions = (a.instructions() + b.instructions()) * at(TRANSPOSED) * sharing;
-    // Loaded a step ahead, nothing is waited for.
-    return TransposedCopy.fit(a.registers() + b.registers(), registers)
-        ? instructions
-        : (a.batches(registers) + b.batches(registers)) * at(BATCH) + instructions;
   }
 
   /** Whether rows begin inside of the lines of the cache. */

@@ -117,11 +117,11 @@ final class WideNetwork {
         constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls = SideBySide.of(calls);
     calls =
-        switch (way.overlap()) {
-          case AS_PLANNED -> OverlappedCalls.of(calls, target, rows, constant);
-          case LAUNCHES -> OverlappedCalls.all(calls, target, rows, constant);
-          case WEIGHTS -> OverlappedCalls.filling(calls, target, constant);
-        };
+        way.overlap() == PerLayerWay.Overlap.AS_PLANNED
+            ? OverlappedCalls.of(calls, target, rows, constant)
+            : way.overlap() == PerLayerWay.Overlap.LAUNCHES
+                ? OverlappedCalls.all(calls, target, rows, constant)
+                : OverlappedCalls.filling(calls, target, constant);
     Program program =
         ProgramAssembly.assemble(
             network,

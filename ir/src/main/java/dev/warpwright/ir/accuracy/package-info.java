@@ -13,7 +13,7 @@
  *
  * where c is the {@link dev.warpwright.ir.accuracy.SumAccuracy relative deviation} of K steps in
  * the arithmetic. An epilogue passes σ on through its Lipschitz constants, a network through {@code
- * NetworkDeviation} in module model.
+ * NetworkDeviation} in module synthetic.
  *
  * <p><b>Why G.</b> A step rounds the partial sum {@code s} that is there, so that the variance of
  * the sum's error is {@code u²/3 · Σ s²} with a rounding unit u. Products of random signs walk; of

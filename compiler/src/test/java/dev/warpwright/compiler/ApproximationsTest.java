@@ -1,4 +1,4 @@
-package dev.warpwright.model.function;
+package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -16,6 +16,7 @@ import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.synthetic.NetworkDeviation;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.tensor.Approximations;

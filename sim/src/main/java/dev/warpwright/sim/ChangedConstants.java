@@ -1,8 +1,9 @@
-package dev.warpwright.ir.visit;
+package dev.warpwright.sim;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.Map;
 
 /** Kernels with other constants, for example for a smaller grid. */

@@ -1,4 +1,4 @@
-package dev.warpwright.model.function;
+package dev.warpwright.synthetic;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
