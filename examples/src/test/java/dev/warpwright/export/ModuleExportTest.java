@@ -9,13 +9,20 @@ import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.synthetic.RandomFfn;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.Precision;
@@ -97,14 +104,32 @@ final class ModuleExportTest {
     assertThat(file).hasSize(8 + header + 4 * (64 * 128 + 128 + 128 * 64 + 64 + 64 * 10 + 10));
   }
 
-  /** Tables of integers are among the constants, and no parameters. */
   @Test
-  void aModelWithTablesIsExported() {
+  void gatesAreInterleaved() {
     Map<String, byte[]> files =
         export("ffn-swiglu-128-352/model.safetensors", Precision.F16, GpuTarget.SM_80);
     assertThat(text(files, "module.py"))
         .contains("_interleaved(w[\"gate_proj.weight\"], w[\"up_proj.weight\"]");
+  }
+
+  /** Tables of integers are among the constants, and no parameters. */
+  @Test
+  void aModelWithTablesIsExported() {
+    Graph graph = new RandomFfn(256, 512, false, Activation.GELU, false).graph(DType.BF16, 1);
+    CompiledProgram program =
+        NetworkCompiler.merged(
+            graph, GpuTarget.SM_90A, Precision.BF16, 256, WorkOrder.ROWS, WaitPolicy.ROW, 132);
+    Map<String, byte[]> files =
+        CudaExport.program(
+            "net",
+            new Model(graph),
+            program,
+            GpuTarget.SM_90A,
+            CudaExport.Form.SOURCES,
+            256,
+            "A block");
     assertThat(text(files, "kernel.cuh")).contains("constexpr std::size_t table");
+    assertThat(text(files, "module.py")).doesNotContain("w[\"table");
   }
 
   /** What PyTorch makes of the state dict is, bit by bit, what the exporter wrote. */

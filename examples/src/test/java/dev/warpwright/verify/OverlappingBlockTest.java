@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 /** Both launches of a feed-forward block of few rows begin before the one before has ended. */
 final class OverlappingBlockTest {
   private static final Graph GRAPH =
-      new RandomFfn(528, 528, true, Activation.SILU, true).graph(DType.BF16, 1);
+      new RandomFfn(1040, 1040, true, Activation.SILU, true).graph(DType.BF16, 1);
 
   private static CompiledModel model;
 

@@ -72,11 +72,14 @@ final class NetworkCandidates {
     this.task = task;
     this.target = target;
     this.products = products;
-    this.alternatives =
-        DeepStack.call(
-            () ->
-                NetworkCompiler.alternatives(
-                    task.graph(), target, task.precision(), task.rows(), products));
+    List<Alternative> all =
+        new ArrayList<>(
+            DeepStack.call(
+                () ->
+                    NetworkCompiler.alternatives(
+                        task.graph(), target, task.precision(), task.rows(), products)));
+    all.addAll(MergedWays.of(task, target));
+    this.alternatives = List.copyOf(all);
   }
 
   /** With GEMMs for layers as a device has them and a file of records says. */

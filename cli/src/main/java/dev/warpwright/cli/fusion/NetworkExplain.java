@@ -177,7 +177,8 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
                     : Optional.ofNullable(NetworkFacts.conflicts(made, task.rows(), model)))
         .forEach((made, lost) -> lost.ifPresent(cycles -> conflicts.put(made.name(), cycles)));
     Map<String, Double> expected =
-        NetworkCompiler.expected(task.graph(), model, task.precision(), task.rows());
+        new HashMap<>(NetworkCompiler.expected(task.graph(), model, task.precision(), task.rows()));
+    expected.putAll(MergedWays.expected(task, model));
     Map<Made, NetworkFacts> facts =
         atOnce(
             all,

@@ -31,7 +31,6 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.verify.Checks;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,7 +69,7 @@ record NetworkFacts(
   /**
    * Of a way.
    *
-   * @param expected by the planner's rule, microseconds; null if that says nothing
+   * @param expected of the way, microseconds; null where only its kernels tell
    */
   static NetworkFacts of(
       Made made,
@@ -129,9 +128,9 @@ record NetworkFacts(
       warps = Math.min(warps, blocks * threads / GpuTarget.WARP_SIZE);
     }
     return new NetworkFacts(
-        made.compiled().fixedRows().isPresent()
-            ? byLayer(made.compiled())
-            : Objects.requireNonNullElse(expected, predicted),
+        expected != null
+            ? expected
+            : made.compiled().fixedRows().isPresent() ? byLayer(made.compiled()) : predicted,
         dram,
         tiles,
         registers,

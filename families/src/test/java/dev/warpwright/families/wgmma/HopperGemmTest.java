@@ -115,6 +115,13 @@ class HopperGemmTest {
         set(
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        // The last cluster's second block has no columns of the result, or no rows, left.
+        set(
+            new GemmWorkload(80, 96, 136, DType.BF16, DType.BF16, Layout.NT, ALL),
+            new HopperConfig(64, 32, 64, 3, 1, 1, 2, ROW, 0, 1, false)),
+        set(
+            new GemmWorkload(192, 64, 136, DType.BF16, DType.BF16, Layout.NT, ALL),
+            new HopperConfig(64, 64, 64, 3, 1, 2, 1, ROW, 0, 1, false)),
         set(
             GemmWorkload.nt(40, 72, 136, DType.F16).with(Precision.F16_ACCUMULATORS),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),

@@ -16,6 +16,7 @@ import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.layers.LayerGemm;
 import dev.warpwright.networks.layers.LayerParts;
 import dev.warpwright.networks.layers.LayerParts.Part;
@@ -40,6 +41,9 @@ import java.util.OptionalInt;
  * not choose it; it is there to be measured.
  */
 final class FusedBlock {
+  /** What the names of its ways begin with. */
+  static final String NAME = "both GEMMs in one grid";
+
   private final NetworkFunction network;
   private final List<PackedConstant> constants = new ArrayList<>();
 
@@ -51,21 +55,14 @@ final class FusedBlock {
   /**
    * Compiles.
    *
-   * @param network of one number of rows
    * @throws UserError if it is not two GEMMs with a GELU between them, or they do not fit
    */
-  static CompiledProgram of(
-      NetworkFunction network,
-      int rows,
-      GpuTarget target,
-      Precision precision,
-      WorkOrder order,
-      WaitPolicy waits,
-      int sms) {
-    if (!target.hasHopper()) {
+  static CompiledProgram of(FusionInput in, WorkOrder order, WaitPolicy waits, int sms) {
+    if (!in.target().hasHopper()) {
       throw new UserError("order= and wait=: one kernel of both GEMMs is for sm_90a");
     }
-    return new FusedBlock(network).compile(rows, target, precision, order, waits, sms);
+    return new FusedBlock(FixedRows.of(in.network(), in.rows()))
+        .compile(in.rows(), in.target(), in.precision(), order, waits, sms);
   }
 
   private CompiledProgram compile(
@@ -113,7 +110,7 @@ final class FusedBlock {
             merged.func(),
             merged.trace(),
             merged.tiles(),
-            "both GEMMs in one grid, order=" + order.text() + " wait=" + waits.text(),
+            name(order, waits),
             String.format(
                 Locale.ROOT,
                 "it was asked for: %d blocks take tiles of %d x %d of both GEMMs, %s",
@@ -144,6 +141,11 @@ final class FusedBlock {
           "order= and wait=: the GEMMs of this block cannot share a kernel: "
               + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
     }
+  }
+
+  /** By which it is measured and recorded. */
+  static String name(WorkOrder order, WaitPolicy waits) {
+    return NAME + " order=" + order.text() + " wait=" + waits.text();
   }
 
   private static UserError unfit() {

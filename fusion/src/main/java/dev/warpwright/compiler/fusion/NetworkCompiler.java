@@ -6,11 +6,7 @@ import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
-import dev.warpwright.model.function.FunctionOptions;
-import dev.warpwright.model.function.NetworkBuilder;
-import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.networks.layers.FixedRows;
 import dev.warpwright.networks.stages.StrategyTimes;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
@@ -26,6 +22,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** From a graph to a program for a target. */
@@ -34,6 +32,8 @@ public final class NetworkCompiler {
   public static final String GEMM_PER_LAYER = GemmPerLayer.NAME;
 
   private static final String MEASURED = "it was measured to be the fastest";
+  private static final Pattern MERGED =
+      Pattern.compile(FusedBlock.NAME + " order=([a-z]+) wait=([a-z0-9:]+)");
 
   private NetworkCompiler() {}
 
@@ -127,15 +127,25 @@ public final class NetworkCompiler {
           ? Optional.empty()
           : WideNetwork.plan(in, products, MEASURED, layers.get());
     }
+    Matcher merged = MERGED.matcher(way);
+    if (merged.matches()) {
+      try {
+        return Optional.of(
+            FusedBlock.of(
+                in, WorkOrder.parse(merged.group(1)), WaitPolicy.parse(merged.group(2)), in.sms()));
+      } catch (UserError e) {
+        return Optional.empty();
+      }
+    }
     return FusionPlanner.ways(in, null).stream()
         .filter(alternative -> alternative.name().equals(way))
         .findFirst()
         .flatMap(alternative -> alternative.compile().get());
   }
 
-  /** Whether a way has a GEMM for each layer, and so is for one row count. */
+  /** Whether a way has GEMMs of whole layers, and so is for one row count. */
   public static boolean isPerLayer(String way) {
-    return PerLayerWay.of(way).isPresent();
+    return PerLayerWay.of(way).isPresent() || MERGED.matcher(way).matches();
   }
 
   /**
@@ -234,12 +244,12 @@ public final class NetworkCompiler {
       WorkOrder order,
       WaitPolicy waits,
       int sms) {
-    NetworkFunction network =
-        FixedRows.of(
-            NetworkBuilder.build(
-                graph, new FunctionOptions(precision, FusionInput.GRANULE, false, false)),
-            rows);
-    return FusedBlock.of(network, rows, target, precision, order, waits, sms);
+    return FusedBlock.of(FusionInput.of(graph, target, precision, rows), order, waits, sms);
+  }
+
+  /** The name of such a way, by which {@link #compile} finds what was measured. */
+  public static String mergedName(WorkOrder order, WaitPolicy waits) {
+    return FusedBlock.name(order, waits);
   }
 
   /**

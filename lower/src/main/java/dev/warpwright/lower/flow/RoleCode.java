@@ -444,6 +444,7 @@ final class RoleCode {
                   StagedStore.of(t, maps.layout(tile.map()), team.groups(), byThreads);
               return team.instances() == 1 ? one : one.forGroups(team.instances());
             });
-    return tile.staged(panels, maps, team.member(), team.part(), team.group(), team.thread());
+    return tile.staged(
+        panels, maps, team.member(), team.part(), team.group(), team.thread(), exact);
   }
 }

@@ -56,6 +56,16 @@ public record OneKernel(WorkOrder order, WaitPolicy waits, double waves, GridRun
     return List.copyOf(kernels);
   }
 
+  /** What it is expected to take. */
+  public double micros() {
+    return run.timeUs();
+  }
+
+  /** Whether a network's GEMMs, in order, are such a block's. */
+  public static boolean isBlock(List<GemmWorkload> gemms) {
+    return block(gemms).isPresent();
+  }
+
   private static Optional<FfnWorkload> block(List<GemmWorkload> gemms) {
     if (gemms.size() != 2) {
       return Optional.empty();

@@ -429,8 +429,9 @@ public record NetworkTask(
     if (merging != null) {
       throw new UserError(
           "order= and wait= are for perf, explain, check and export; "
-              + command
-              + " has a kernel for each GEMM");
+              + (command.equals("tune")
+                  ? "tune tries them by itself"
+                  : command + " takes what tune found to be fastest"));
     }
     return this;
   }

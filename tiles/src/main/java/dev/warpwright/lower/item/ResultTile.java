@@ -165,16 +165,39 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
    * @param part the warpgroup among those
    * @param group the warpgroup among those with panels
    * @param thread the thread in the warpgroup
+   * @param exact whether no tile lies outside of the result, as one may that fills up a cluster:
+   *     nothing is stored of it, and nothing must be read for it
    */
   public Stmt staged(
-      StagedStore store, MapLowering maps, Expr consumer, Expr part, Expr group, Expr thread) {
+      StagedStore store,
+      MapLowering maps,
+      Expr consumer,
+      Expr part,
+      Expr group,
+      Expr thread,
+      boolean exact) {
+    Region to = copy.to();
     Expr value = map.stores().getFirst().value();
+    boolean guarded = !exact && readsMemory(value);
     return store.store(
-        copy.to(),
-        (row, column, register) -> maps.valueAt(map, value, row, column, register),
+        to,
+        (row, column, register) -> {
+          Expr here = maps.valueAt(map, value, row, column, register);
+          return guarded
+              ? Guards.where(Guards.inside(to, Guards.indices(to, List.of(row, column))), here)
+              : here;
+        },
         consumer,
         part,
         group,
         thread);
+  }
+
+  private static boolean readsMemory(Expr value) {
+    boolean[] reads = {false};
+    Walk.expressions(
+        value,
+        e -> reads[0] |= e instanceof Expr.Load load && load.buffer().scope() == Scope.GLOBAL);
+    return reads[0];
   }
 }
