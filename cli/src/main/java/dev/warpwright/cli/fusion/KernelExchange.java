@@ -65,11 +65,11 @@ final class KernelExchange {
       Consumer<String> listener)
       throws InterruptedException {
     // Where an earlier search has ended, this one goes on.
-    Map<PerLayerWay.Overlap, PerLayerWay> starts = new LinkedHashMap<>();
+    Map<PerLayerWay, PerLayerWay> starts = new LinkedHashMap<>();
     List<String> ranked = tuning.ranked();
     for (String name : ranked) {
       if (tuning.micros(name) <= HOPELESS * tuning.micros(ranked.getFirst())) {
-        PerLayerWay.of(name).ifPresent(way -> starts.putIfAbsent(way.overlap(), way));
+        PerLayerWay.of(name).ifPresent(way -> starts.putIfAbsent(way.plain(), way));
       }
     }
     if (starts.isEmpty()) {

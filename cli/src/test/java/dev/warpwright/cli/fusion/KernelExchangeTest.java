@@ -122,9 +122,9 @@ final class KernelExchangeTest {
         choices.get(1).indexOf(way.kernels().getOrDefault("gemm1", choices.get(1).getFirst()));
     if (together) {
       double both = first == 1 && second == 1 ? 25 : 30 + first + second;
-      return new Outcome.Measured(both + (way.overlap().ordinal()), 0.01, 1e-4, 1500, 40);
+      return new Outcome.Measured(both + ((way.overlapping() ? 1 : 0)), 0.01, 1e-4, 1500, 40);
     }
-    double us = 30 + (way.overlap().ordinal()) - (first == 1 ? 2 : 0);
+    double us = 30 + ((way.overlapping() ? 1 : 0)) - (first == 1 ? 2 : 0);
     us += second == 2 ? first == 1 ? -1 : 1 : 0.1 * second;
     return new Outcome.Measured(us, 0.01, 1e-4, 1500, 40);
   }

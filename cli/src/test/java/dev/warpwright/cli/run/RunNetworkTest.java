@@ -112,7 +112,7 @@ final class RunNetworkTest {
         "plan atention|atention': it is mlp, ffn, attention or a model's file, and there is no such",
         "run gemm MNK=64|MNK=64': run is for networks; 'explain gemm'",
         "run SIREN/model.onnx --beside x.png|--beside x.png: give the picture's size",
-        "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain, check and export; run has",
+        "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain, check and export, not for run",
       })
   void saysWhatIsWrong(String line, String message) {
     assertThat(execute(line)).isEqualTo(ExitCode.USAGE);

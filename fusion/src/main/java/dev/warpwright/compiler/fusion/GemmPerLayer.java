@@ -180,8 +180,8 @@ final class GemmPerLayer implements FusionRule {
     if (!in.target().hasHopper()) {
       return List.of(PerLayerWay.PLAIN);
     }
-    PerLayerWay overlapping = PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.LAUNCHES);
-    PerLayerWay filling = PerLayerWay.PLAIN.overlapped(PerLayerWay.Overlap.WEIGHTS);
+    PerLayerWay overlapping = PerLayerWay.OVERLAPPING;
+    PerLayerWay filling = PerLayerWay.FILLING;
     if (in.rows() <= OverlappedCalls.FEW_ROWS) {
       return isStep(in)
           ? List.of(overlapping, PerLayerWay.PLAIN)

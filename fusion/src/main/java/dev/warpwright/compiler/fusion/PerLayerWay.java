@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.fusion;
 
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -12,37 +11,26 @@ import org.jspecify.annotations.Nullable;
  * A way of a network with a GEMM of the families for each layer, as its name says it: {@code GEMM
  * per layer overlap=1 attention0=5a6b7c8d gemm0=1f2e3d4c}.
  *
- * @param overlap of launches that would not overlap by themselves
+ * @param overlapping whether launches overlap (programmatic dependent launch), however many rows
+ *     they have; of few they do where weights take most of the time
+ * @param filling whether launches that overlap fill their rings with weights before they wait for
+ *     the launch before, however many rows they have
  * @param kernels what stands for the kernels of some of the network's {@linkplain
  *     NetworkCompiler#choices calls}: in the program others may be faster than those that are
  *     fastest alone, which calls have that are not named
  */
-public record PerLayerWay(Overlap overlap, SortedMap<String, String> kernels) {
-  /** How a GEMM's launch overlaps with the one before it (programmatic dependent launch). */
-  public enum Overlap {
-    /** Where weights take most of the time, which few rows leave so. */
-    AS_PLANNED(""),
-    /** Each begins early; of few rows it fills its ring with weights, of more it waits at once. */
-    LAUNCHES("overlap=1"),
-    /** Each fills its ring with weights first, however many rows it has. */
-    WEIGHTS("overlap=weights");
-
-    private final String word;
-
-    Overlap(String word) {
-      this.word = word;
-    }
-
-    private static Optional<Overlap> of(String word) {
-      return Arrays.stream(values())
-          .filter(each -> !word.isEmpty() && each.word.equals(word))
-          .findFirst();
-    }
-  }
-
+public record PerLayerWay(boolean overlapping, boolean filling, SortedMap<String, String> kernels) {
   /** What there is nothing more to say of. */
-  static final PerLayerWay PLAIN = new PerLayerWay(Overlap.AS_PLANNED, new TreeMap<>());
+  static final PerLayerWay PLAIN = new PerLayerWay(false, false, new TreeMap<>());
 
+  /** Launches that overlap. */
+  static final PerLayerWay OVERLAPPING = new PerLayerWay(true, false, new TreeMap<>());
+
+  /** The same with weights ahead of the wait. */
+  static final PerLayerWay FILLING = new PerLayerWay(true, true, new TreeMap<>());
+
+  private static final String OVERLAP = "overlap=1";
+  private static final String FILL = "overlap=weights";
   private static final String GEMM = "gemm";
   private static final String ATTENTION = "attention";
   private static final Pattern KERNEL =
@@ -61,9 +49,8 @@ public record PerLayerWay(Overlap overlap, SortedMap<String, String> kernels) {
     PerLayerWay way = PLAIN;
     for (String word : name.substring(GemmPerLayer.NAME.length()).strip().split(" +")) {
       int equals = word.indexOf('=');
-      Optional<Overlap> overlap = Overlap.of(word);
-      if (overlap.isPresent()) {
-        way = way.overlapped(overlap.get());
+      if (word.equals(OVERLAP) || word.equals(FILL)) {
+        way = new PerLayerWay(true, word.equals(FILL), way.kernels);
       } else if (KERNEL.matcher(word).matches()) {
         way = way.with(word.substring(0, equals), word.substring(equals + 1));
       } else if (!word.isEmpty()) {
@@ -77,17 +64,12 @@ public record PerLayerWay(Overlap overlap, SortedMap<String, String> kernels) {
   public PerLayerWay with(String call, String digest) {
     SortedMap<String, String> changed = new TreeMap<>(kernels);
     changed.put(call, digest);
-    return new PerLayerWay(overlap, changed);
+    return new PerLayerWay(overlapping, filling, changed);
   }
 
   /** The same with the kernels that are fastest alone. */
   public PerLayerWay plain() {
-    return new PerLayerWay(overlap, new TreeMap<>());
-  }
-
-  /** The same with launches that overlap so. */
-  PerLayerWay overlapped(Overlap other) {
-    return new PerLayerWay(other, kernels);
+    return new PerLayerWay(overlapping, filling, new TreeMap<>());
   }
 
   /** Of a network's nth different GEMM. */
@@ -108,8 +90,8 @@ public record PerLayerWay(Overlap overlap, SortedMap<String, String> kernels) {
   /** By which it is measured and recorded. */
   public String name() {
     StringBuilder name = new StringBuilder(GemmPerLayer.NAME);
-    if (overlap != Overlap.AS_PLANNED) {
-      name.append(' ').append(overlap.word);
+    if (overlapping) {
+      name.append(' ').append(filling ? FILL : OVERLAP);
     }
     kernels.forEach((call, digest) -> name.append(' ').append(call).append('=').append(digest));
     return name.toString();

@@ -117,11 +117,11 @@ final class WideNetwork {
         constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet());
     calls = SideBySide.of(calls);
     calls =
-        way.overlap() == PerLayerWay.Overlap.AS_PLANNED
+        !way.overlapping()
             ? OverlappedCalls.of(calls, target, rows, constant)
-            : way.overlap() == PerLayerWay.Overlap.LAUNCHES
-                ? OverlappedCalls.all(calls, target, rows, constant)
-                : OverlappedCalls.filling(calls, target, constant);
+            : way.filling()
+                ? OverlappedCalls.filling(calls, target, constant)
+                : OverlappedCalls.all(calls, target, rows, constant);
     Program program =
         ProgramAssembly.assemble(
             network,

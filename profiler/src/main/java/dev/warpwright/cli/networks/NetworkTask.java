@@ -428,10 +428,9 @@ public record NetworkTask(
   public NetworkTask apart(String command) {
     if (merging != null) {
       throw new UserError(
-          "order= and wait= are for perf, explain, check and export; "
-              + (command.equals("tune")
-                  ? "tune tries them by itself"
-                  : command + " takes what tune found to be fastest"));
+          "order= and wait= are for perf, explain, check and export, not for "
+              + command
+              + ": tune tries them by itself, and run takes what it found");
     }
     return this;
   }
