@@ -153,7 +153,7 @@ final class ModelPrograms implements AutoCloseable {
         measured.isEmpty() || attends
             ? byLayer.computeIfAbsent(
                 padded, r -> NetworkCompiler.isByLayer(graph, target, precision, r))
-            : NetworkCompiler.isPerLayer(measured);
+            : NetworkCompiler.isForOneRowCount(measured);
     return new Variant(layers ? padded : bucket(rows), measured, layers);
   }
 

@@ -4,6 +4,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.program.OverlappedCalls;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.measure.orders.OneKernel;
@@ -23,19 +24,17 @@ import java.util.Optional;
  * second one wait for.
  */
 final class MergedWays {
-  /** Rows from which on a launch more is a small part of what a block takes. */
-  private static final int LEAST_ROWS = 65;
-
-  private static final List<WorkOrder> ORDERS = List.of(WorkOrder.SEQUENCE, WorkOrder.ROWS);
   private static final List<WaitPolicy> WAITS = List.of(WaitPolicy.TILE, WaitPolicy.ROW);
 
   private MergedWays() {}
 
-  /** Those of a plain block; none of other networks. */
+  /** Those of a plain block of more rows than weights alone are waited for; none of others. */
   static List<Alternative> of(NetworkTask task, GpuTarget target) {
     List<Alternative> ways = new ArrayList<>();
-    if (target.hasHopper() && task.rows() >= LEAST_ROWS && OneKernel.isBlock(gemms(task))) {
-      for (WorkOrder order : ORDERS) {
+    if (target.hasHopper()
+        && task.rows() > OverlappedCalls.FEW_ROWS
+        && OneKernel.isBlock(gemms(task))) {
+      for (WorkOrder order : WorkOrder.values()) {
         for (WaitPolicy waits : WAITS) {
           ways.add(way(task, target, order, waits));
         }

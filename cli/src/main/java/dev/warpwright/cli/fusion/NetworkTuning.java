@@ -2,7 +2,7 @@ package dev.warpwright.cli.fusion;
 
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.cli.networks.NetworkTask;
-import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.compiler.records.NetworkRecords;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.space.Candidate;
@@ -138,7 +138,7 @@ final class NetworkTuning {
           }
           listener.accept(
               known.size()
-                  + (NetworkCompiler.isPerLayer(name)
+                  + (PerLayerWay.of(name).isPresent()
                       ? ": "
                       : " of " + Math.min(limits.trials(), names.size()) + ": ")
                   + name

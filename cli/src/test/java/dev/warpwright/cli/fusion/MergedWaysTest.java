@@ -45,7 +45,7 @@ final class MergedWaysTest {
     NetworkTask block = task("M=256", "D=256", "H=512");
     String name = BLOCK + "rows wait=row";
     assertThat(NetworkRecords.name(NetworkRecords.point(name))).isEqualTo(name);
-    assertThat(NetworkCompiler.isPerLayer(name)).as("of one row count").isTrue();
+    assertThat(NetworkCompiler.isForOneRowCount(name)).isTrue();
     CompiledProgram found =
         NetworkCompiler.compile(
             block.graph(),

@@ -27,8 +27,6 @@ final class HopperCopies {
 
   private static final int[] SHARED_KB = {8, 16, 32, 64, 100, 132, 164, 196, 228};
 
-  private static final int WARPGROUP = 128;
-
   private final Calibration.Numbers<HopperNumber> fitted;
 
   HopperCopies(Calibration.Numbers<HopperNumber> fitted) {
@@ -53,7 +51,7 @@ final class HopperCopies {
             c.tileM(),
             c.tileN(),
             c.tileK(),
-            WARPGROUP,
+            HopperModel.WARPGROUP,
             c.vectors(),
             HopperLimits.copyingRegisters(w, c));
     double longer = copiesAcross(w) ? at(COPIED_ACROSS) : 1;

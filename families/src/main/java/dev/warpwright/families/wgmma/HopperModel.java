@@ -80,7 +80,7 @@ public final class HopperModel {
 
   private static final int INSTRUCTION_ROWS = 64;
 
-  private static final int WARPGROUP = 128;
+  static final int WARPGROUP = 128;
 
   /** The section of calibrations. */
   public static final String SECTION = "wgmma";

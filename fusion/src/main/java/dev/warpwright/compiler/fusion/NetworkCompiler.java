@@ -144,7 +144,7 @@ public final class NetworkCompiler {
   }
 
   /** Whether a way has GEMMs of whole layers, and so is for one row count. */
-  public static boolean isPerLayer(String way) {
+  public static boolean isForOneRowCount(String way) {
     return PerLayerWay.of(way).isPresent() || MERGED.matcher(way).matches();
   }
 
