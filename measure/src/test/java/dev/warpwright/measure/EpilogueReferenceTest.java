@@ -8,8 +8,13 @@ import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.measure.reference.ErrorSum;
 import dev.warpwright.measure.reference.HostMatrix;
 import dev.warpwright.measure.reference.HostReference;
@@ -19,7 +24,9 @@ import dev.warpwright.measure.reference.WorkloadReference;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
@@ -27,12 +34,15 @@ import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a kernel says of its epilogue, and the reference for it. */
@@ -105,6 +115,64 @@ class EpilogueReferenceTest {
             .isCloseTo(spread, offset(1e-5 * spread));
       }
     }
+  }
+
+  /** What the function units make of them in 16 bits is within what is allowed, near 0 too. */
+  @ParameterizedTest
+  @CsvSource({"SIN, F16", "SIN, BF16", "COS, F16", "TANH, F16", "TANH, BF16"})
+  void sinesAndTangentsOf16Bits(Activation activation, DType dtype) {
+    for (double alpha : new double[] {1, 8, 1e-5}) {
+      Epilogue epilogue = new Epilogue(alpha, 0, false, activation);
+      GemmWorkload workload =
+          new GemmWorkload(16, 24, 8, dtype, dtype, GemmWorkload.Layout.NT, epilogue);
+      PrimFunc func = workload.func();
+      assertThat(calls(func))
+          .doesNotContain(MathOp.SIN, MathOp.COS, MathOp.TANH, MathOp.TANH_APPROX);
+      Arguments arguments = Arguments.random(func.params(), SEED);
+      Interpreter.of(func, Options.CHECKED).run(arguments);
+      NdArray a = arguments.get("A");
+      NdArray b = arguments.get("B");
+      for (int i = 0; i < 16; i++) {
+        for (int j = 0; j < 24; j++) {
+          double sum = 0;
+          double squares = 0;
+          for (int k = 0; k < 8; k++) {
+            double product = a.get(i, k) * b.get(j, k);
+            sum += product;
+            squares += product * product;
+          }
+          double exact = activation.at(alpha * sum);
+          double before = workload.deviation(0).of(sum, squares, Map.of());
+          assertThat(arguments.get("C").get(i, j))
+              .as("%s of %s, seed %d", activation, alpha * sum, SEED)
+              .isCloseTo(exact, offset(ErrorBound.of(dtype).limit(exact, before)));
+        }
+      }
+    }
+    // In f32 they are as exact as ever.
+    GemmWorkload exact =
+        new GemmWorkload(
+            4,
+            8,
+            8,
+            dtype,
+            DType.F32,
+            GemmWorkload.Layout.NT,
+            new Epilogue(1, 0, false, activation));
+    assertThat(calls(exact.func())).contains(MathOp.valueOf(activation.name()));
+    assertThat(exact.deviation(0).offset()).isEqualTo(Math.abs(activation.at(0)));
+  }
+
+  private static Set<MathOp> calls(PrimFunc func) {
+    Set<MathOp> found = EnumSet.noneOf(MathOp.class);
+    Walk.expressions(
+        func.body(),
+        e -> {
+          if (e instanceof Expr.Call call && call.op() instanceof MathOp op) {
+            found.add(op);
+          }
+        });
+    return found;
   }
 
   /** A gated linear unit has two sums for each element. */

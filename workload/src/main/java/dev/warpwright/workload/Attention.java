@@ -292,8 +292,8 @@ public record Attention(
   public GemmDeviation deviation(int product) {
     SumAccuracy sums = precision().accuracy();
     return product == 0
-        ? GemmDeviation.of(sums, headSize, Epilogue.NONE)
-        : GemmDeviation.of(sums.ofRounded(ErrorBound.of(type).unit()), keys, Epilogue.NONE);
+        ? GemmDeviation.of(sums, headSize, Epilogue.NONE, DType.F32)
+        : GemmDeviation.of(sums.ofRounded(ErrorBound.of(type).unit()), keys, Epilogue.NONE, type);
   }
 
   /**

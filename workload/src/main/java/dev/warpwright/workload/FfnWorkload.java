@@ -72,7 +72,8 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
     return product == 0
         ? first().deviation(0)
         // A kernel's first product may be rounded to a neighbour of the reference's.
-        : GemmDeviation.of(sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE);
+        : GemmDeviation.of(
+            sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE, result);
   }
 
   /** {@return the first product by itself} */

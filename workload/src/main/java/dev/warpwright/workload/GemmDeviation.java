@@ -18,28 +18,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code σ = |gate| · (L · (|α·r·c| · σ_sum + 2u·m) + 2u·(m + |f(0)|)) + 2u·|residual|}</pre>
  *
- * <p>2u, sixteen times which is allowed, stands for its few roundings and functions of 4 ulp.
+ * <p>f₀ is {@link #offset()}. 2u, sixteen times which is allowed, stands for its few roundings and
+ * functions of 4 ulp.
  *
  * @param relative deviation c of the sum
  * @param epilogue what follows the sum
  * @param unit u
+ * @param result what elements are rounded to
  */
-public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
+public record GemmDeviation(double relative, Epilogue epilogue, double unit, DType result) {
   /**
    * {@return the deviation of a product with an epilogue}
    *
    * @param sums how precisely sums are computed
    * @param k terms of each sum
    * @param epilogue what becomes of the sums
+   * @param result what elements are rounded to
    */
-  public static GemmDeviation of(SumAccuracy sums, long k, Epilogue epilogue) {
+  public static GemmDeviation of(SumAccuracy sums, long k, Epilogue epilogue, DType result) {
     double unit = sums.equals(SumAccuracy.OF_F64) ? 0x1p-53 : 0x1p-24;
-    return new GemmDeviation(sums.deviation(k), epilogue, unit);
+    return new GemmDeviation(sums.deviation(k), epilogue, unit, result);
   }
 
-  /** {@return what the activation makes of nothing, without its sign: |f(0)|} */
+  /**
+   * {@return of what size the activation is at least for its rounding: |f(0)|, or 1 where what is
+   * taken for it in 16 bits is off by a part of 1 near 0, too ({@link
+   * dev.warpwright.workload.tensor.Approximations})}
+   */
   public double offset() {
-    return Math.abs(epilogue.activation().at(0));
+    Activation activation = epilogue.activation();
+    return GemmFunction.isOffByPartOfOne(activation, result) ? 1 : Math.abs(activation.at(0));
   }
 
   /** Whether the result is the sum, rounded. */
@@ -118,12 +126,12 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
 
   /** {@return the same of a gated linear unit's gate, by itself} */
   public GemmDeviation gatePart() {
-    return new GemmDeviation(relative, epilogue.gatePart(), unit);
+    return new GemmDeviation(relative, epilogue.gatePart(), unit, result);
   }
 
   /** {@return the same of what a gated linear unit's gate lets through, by itself} */
   public GemmDeviation upPart() {
-    return new GemmDeviation(relative, epilogue.upPart(), unit);
+    return new GemmDeviation(relative, epilogue.upPart(), unit, result);
   }
 
   /**

@@ -34,6 +34,10 @@ final class GemmFunction {
   private static final Set<Activation> APPROXIMATED =
       EnumSet.of(Activation.GELU, Activation.GELU_TANH, Activation.SILU, Activation.SIGMOID);
 
+  /** Those whose approximations are off by a part of 1. */
+  private static final Set<Activation> OFF_BY_PART_OF_ONE =
+      EnumSet.of(Activation.TANH, Activation.SIN, Activation.COS);
+
   private final GemmWorkload gemm;
   private final boolean swapAb;
   private final long m;
@@ -168,9 +172,19 @@ final class GemmFunction {
 
   /** What is rounded to 16 bits anyway may be by what the hardware approximates. */
   private Expr rounded(Expr value) {
-    return result.bytes() <= 2 && APPROXIMATED.contains(epilogue.activation())
+    Activation activation = epilogue.activation();
+    if (isOffByPartOfOne(activation, result)) {
+      // As for f16: tanh.approx, which bf16 would get, is off by more.
+      return Approximations.of(value, DType.F16);
+    }
+    return result.bytes() <= 2 && APPROXIMATED.contains(activation)
         ? Approximations.of(value, result)
         : value;
+  }
+
+  /** Whether an activation is approximated by what is off as much near 0 as it is near 1. */
+  static boolean isOffByPartOfOne(Activation activation, DType result) {
+    return result.bytes() <= 2 && OFF_BY_PART_OF_ONE.contains(activation);
   }
 
   /** How many matrices an operand has; 0 for one without a dimension for that. */

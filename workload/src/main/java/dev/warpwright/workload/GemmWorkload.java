@@ -369,7 +369,7 @@ public record GemmWorkload(
 
   @Override
   public GemmDeviation deviation(int product) {
-    return GemmDeviation.of(precision.accuracy(), k, epilogue);
+    return GemmDeviation.of(precision.accuracy(), k, epilogue, result);
   }
 
   @Override

@@ -52,9 +52,6 @@ abstract sealed class RegisterChaining<T> implements FusionRule
    */
   private static final double DOUBLING = 6760;
 
-  /** Rows of a warpgroup's products. */
-  private static final int TILE = 64;
-
   /** How much more sizes may be expected to take that are as good as the best of them. */
   private static final double ALIKE = 1.01;
 
@@ -145,19 +142,8 @@ abstract sealed class RegisterChaining<T> implements FusionRule
       refusal = tooLarge();
     }
     return refusal.isEmpty()
-        ? new Verdict.Fires(in.expected(this), weighed(in))
+        ? new Verdict.Fires(in.expected(this))
         : new Verdict.DoesNotFire(refusal);
-  }
-
-  /**
-   * What competes with a launch a layer, whose times do not count how code is fetched: of a tile of
-   * rows for each SM, or fewer, that is most of what is expected.
-   */
-  private double weighed(FusionInput in) {
-    double expected = in.expected(this);
-    return in.tilesOfAnSm(TILE) > 1
-        ? expected
-        : in.times().map(times -> Math.min(expected, times.registers())).orElse(expected);
   }
 
   /**

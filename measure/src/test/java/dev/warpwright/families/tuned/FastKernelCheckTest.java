@@ -79,6 +79,21 @@ class FastKernelCheckTest {
     return CompiledCheck.spills(kernel(attrs), new Cubin(new byte[0], log));
   }
 
+  /** sinf keeps a few quotients there where its argument is large; a kernel without it may not. */
+  @Test
+  void sinesMayHaveLocalMemory() {
+    String log = CLEAN.replace("0 bytes stack", "32 bytes stack");
+    Kernel sines =
+        SampleKernels.parse(
+            "kernel k(x: f32[1]) grid(bx = 1) block(tx = 32) [fast = 1] { x[0] = sin(x[0]) }");
+    assertThat(FastKernelCheck.problems(sines, new Cubin(new byte[0], log))).isEmpty();
+    assertThat(problems(log)).containsExactly("32 bytes of local memory a thread");
+    assertThat(
+            FastKernelCheck.problems(
+                sines, new Cubin(new byte[0], log.replace("32 bytes", "40 bytes"))))
+        .containsExactly("40 bytes of local memory a thread");
+  }
+
   @Test
   void otherKernelsMayDoAsTheyLike() {
     String log = CLEAN.replace("0 bytes stack", "40 bytes stack");
