@@ -291,45 +291,63 @@ public final class HopperModel {
                 * grid.insideM()
                 / grid.clusterN()
                 * slowed(w.lda() * bytes)
-                * narrowA(w, c)
+                * sectors(panelA(w, c))
             + grid.tileN()
                 * grid.insideN()
                 / grid.clusterM()
                 * slowed(w.ldb() * bytes)
-                * narrowB(w, c))
+                * sectors(panelB(w, c)))
         * grid.tileK()
         * bytes;
   }
 
+  /** How much more L2 moves for rows of so many bytes. */
+  private static double sectors(int panel) {
+    return Math.max(1, (double) SECTOR / panel);
+  }
+
   /** Microseconds in which an SM takes a block's tiles of a step. */
   private double taken(TileGrid grid, HopperConfig c) {
-    return (grid.tileM() * grid.insideM() * narrowA(grid.workload(), c)
-            + grid.tileN() * grid.insideN() * narrowB(grid.workload(), c))
+    GemmWorkload w = grid.workload();
+    return (lines(grid.tileM() * grid.insideM(), panelA(w, c), w, c.clusterN())
+            + lines(grid.tileN() * grid.insideN(), panelB(w, c), w, c.clusterM()))
         * grid.tileK()
-        * grid.workload().operands().bytes()
         / at(TAKEN_BYTES);
   }
 
-  private double narrowA(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedA() ? narrow(w, c, c.tileM()) : 1;
+  /**
+   * Bytes that an SM might have taken for each row of K instead of what it takes: a row of a panel
+   * takes as long as a line, however short it is.
+   *
+   * @param elements of the row inside of the matrix
+   * @param panel bytes of a panel's row
+   */
+  private double lines(double elements, int panel, GemmWorkload w, int sharing) {
+    double bytes = elements * w.operands().bytes();
+    double slow = Math.pow(1 + at(NARROW), log((double) TileGrid.LINE / panel));
+    return panel < TileGrid.LINE
+        ? Math.max(bytes, Math.ceil(bytes / panel) * panel * slow / sharing)
+        : bytes;
   }
 
-  private double narrowB(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedB() ? 1 : narrow(w, c, c.tileN());
+  private static int panelA(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedA() ? panel(w, c, c.tileM()) : TileGrid.LINE;
+  }
+
+  private static int panelB(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedB() ? TileGrid.LINE : panel(w, c, c.tileN());
   }
 
   /**
-   * How much longer an MN-major tile takes to come than whole lines do: it is copied in panels, the
-   * widest that its rows are a multiple of.
+   * Bytes of a row that TMA copies at once of an MN-major tile: panels are the widest that its rows
+   * are a multiple of.
    *
    * @param elements of a row
    */
-  private double narrow(GemmWorkload w, HopperConfig c, int elements) {
-    if (!ThreadCopies.isTma(w) || HopperLimits.transposes(w, c)) {
-      return 1;
-    }
-    int panel = HopperLimits.panelBytes(elements * w.operands().bytes());
-    return Math.pow(1 + at(NARROW), log((double) TileGrid.LINE / panel));
+  private static int panel(GemmWorkload w, HopperConfig c, int elements) {
+    return ThreadCopies.isTma(w) && !HopperLimits.transposes(w, c)
+        ? HopperLimits.panelBytes(elements * w.operands().bytes())
+        : TileGrid.LINE;
   }
 
   private double slowed(long row) {
