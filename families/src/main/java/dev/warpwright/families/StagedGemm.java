@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param a the block that copies a tile of A
  * @param b the block that copies a tile of B
  * @param held the block that brings a tile of one of them to registers, if one goes there
+ * @param normed what norms rows of A, if they are
  * @param rows the loop over rows of tiles, those of several products after each other
  * @param columns the loop over columns of tiles
  */
@@ -50,6 +51,7 @@ public record StagedGemm(
     BlockRef a,
     BlockRef b,
     @Nullable BlockRef held,
+    @Nullable Normed normed,
     LoopRef rows,
     LoopRef columns) {
 
@@ -76,6 +78,9 @@ public record StagedGemm(
   public static StagedGemm of(
       Schedule s, Names names, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     int columns = Math.toIntExact(workload.epilogue().columns(tileN));
+    if (workload.epilogue().isNormed()) {
+      return normed(s, tileM, columns, tileK, stages);
+    }
     return of(s, names, workload.batch().isMany(), null, tileM, columns, tileK, stages);
   }
 
@@ -101,6 +106,68 @@ public record StagedGemm(
       Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
     return of(s, names, false, null, tileM, tileN, tileK, stages);
   }
+
+  /**
+   * Tiles a product whose rows of A are normed: their squares are added up of the tiles that are
+   * multiplied.
+   *
+   * <pre>{@code
+   * pipeline step in K / tileK [stages] { …; acc += A_shared * B_shared; squares += A_shared² }
+   * norm = 1 / sqrt(squares / K + ε);  C_shared <- f(acc * norm)
+   * }</pre>
+   */
+  private static StagedGemm normed(Schedule s, int tileM, int tileN, int tileK, int stages) {
+    BlockRef squares = s.block("squares");
+    BlockRef norm = s.block("norm");
+    BlockRef sums = s.block("acc");
+    BlockRef result = s.block("C");
+    BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
+    List<LoopRef> loops = s.loops(store);
+    Schedule.Halves m = s.split(loops.getFirst(), tileM);
+    Schedule.Halves n = s.split(loops.getLast(), tileN);
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    for (BlockRef each : List.of(result, sums, norm, squares)) {
+      s.computeAt(each, n.outer());
+    }
+    List<LoopRef> inner = s.loops(sums);
+    Schedule.Halves k = s.split(inner.getLast(), tileK);
+    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
+    List<LoopRef> ofRows = s.loops(squares);
+    Schedule.Halves step = s.split(ofRows.getLast(), tileK);
+    s.reorder(step.outer(), ofRows.get(ofRows.size() - 2), step.inner());
+    s.merge(k.outer(), step.outer());
+    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums, squares);
+    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
+    s.computeAt(a, step.outer());
+    s.computeAt(b, step.outer());
+    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
+    s.setScope(s.buffer("squares"), Scope.SHARED);
+    s.setScope(s.buffer("norm"), Scope.SHARED);
+    s.compactAll();
+    BlockRef init = s.decomposeReduction(sums, step.outer());
+    BlockRef zero = s.decomposeReduction(squares, step.outer());
+    s.pipeline(step.outer(), stages);
+    return new StagedGemm(
+        sums,
+        init,
+        result,
+        store,
+        a,
+        b,
+        null,
+        new Normed(zero, squares, norm),
+        m.outer(),
+        n.outer());
+  }
+
+  /**
+   * What becomes of rows of A that are normed.
+   *
+   * @param init the block that makes the sums of their squares zero
+   * @param squares the block that adds squares up
+   * @param norm the block that makes each row's factor of its sum
+   */
+  public record Normed(BlockRef init, BlockRef squares, BlockRef norm) {}
 
   /**
    * Tiles a product, or many of the same shape.
@@ -158,7 +225,7 @@ public record StagedGemm(
     BlockRef init = s.decomposeReduction(sums, k.outer());
     s.pipeline(k.outer(), stages);
     LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    return new StagedGemm(sums, init, result, store, a, b, registers, rows, n.outer());
+    return new StagedGemm(sums, init, result, store, a, b, registers, null, rows, n.outer());
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */
@@ -170,6 +237,11 @@ public record StagedGemm(
       s.tensorize(held, Attrs.NONE);
     }
     s.tensorize(sums, product);
+    if (normed != null) {
+      s.tensorize(normed.init(), Attrs.NONE);
+      s.tensorize(normed.squares(), Attrs.NONE);
+      s.tensorize(normed.norm(), Attrs.NONE);
+    }
     s.tensorize(result, Attrs.NONE);
     s.tensorize(store, Attrs.NONE);
   }

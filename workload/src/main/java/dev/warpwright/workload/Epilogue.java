@@ -30,6 +30,9 @@ import java.util.function.Function;
  * @param gate whether the matrix {@code G}, of the shape and type of the result, is multiplied with
  * @param residual whether the matrix {@code S}, of the shape and type of the result, is added
  * @param glu whether it is a gated linear unit
+ * @param norm ε, if every sum is divided by the root of the mean square of its row of A, {@code
+ *     √(Σₖ A[i, k]² / K + ε)}, before all else: an RMS norm of A whose factors are in B; negative
+ *     if not
  */
 public record Epilogue(
     double alpha,
@@ -40,7 +43,11 @@ public record Epilogue(
     boolean columnScale,
     boolean gate,
     boolean residual,
-    boolean glu) {
+    boolean glu,
+    double norm) {
+  /** Of sums that are taken as they are. */
+  private static final double PLAIN = -1;
+
   /** The sum itself. */
   public static final Epilogue NONE = new Epilogue(1, 0, false, Activation.NONE);
 
@@ -48,6 +55,7 @@ public record Epilogue(
   public static final int GLU_GROUP = 8;
 
   private static final int NUMBERED = 4;
+  private static final String NORM = "norm:";
 
   /** What an epilogue reads beside the sum. */
   public enum Operand {
@@ -86,6 +94,7 @@ public record Epilogue(
 
   /** Checks that a gated linear unit has no matrices beside its own. */
   public Epilogue {
+    norm = norm >= 0 ? norm : PLAIN;
     if (glu && (beta != 0 || gate)) {
       throw new IllegalArgumentException(
           "a gated linear unit has no matrices R and G: its gate is half of the accumulators");
@@ -126,6 +135,52 @@ public record Epilogue(
       boolean gate,
       boolean residual) {
     this(alpha, beta, bias, activation, rowScale, columnScale, gate, residual, false);
+  }
+
+  /**
+   * An epilogue of sums that are taken as they are.
+   *
+   * @param alpha factor of the sums
+   * @param beta factor of the added matrix; 0 for none
+   * @param bias whether a value for each column is added
+   * @param activation applied to what then is there
+   * @param rowScale whether each row has a factor
+   * @param columnScale whether each column has a factor
+   * @param gate whether a matrix multiplies the activation's result
+   * @param residual whether a matrix is added last
+   * @param glu whether it is a gated linear unit
+   */
+  public Epilogue(
+      double alpha,
+      double beta,
+      boolean bias,
+      Activation activation,
+      boolean rowScale,
+      boolean columnScale,
+      boolean gate,
+      boolean residual,
+      boolean glu) {
+    this(alpha, beta, bias, activation, rowScale, columnScale, gate, residual, glu, PLAIN);
+  }
+
+  /**
+   * {@return the same of sums whose rows of A are normed}
+   *
+   * @param epsilon what is added to the mean of a row's squares, 0 or more
+   */
+  public Epilogue normed(double epsilon) {
+    return new Epilogue(
+        alpha, beta, bias, activation, rowScale, columnScale, gate, residual, glu, epsilon);
+  }
+
+  /** {@return the same of sums that are taken as they are} */
+  public Epilogue unnormed() {
+    return normed(PLAIN);
+  }
+
+  /** {@return whether rows of A are normed} */
+  public boolean isNormed() {
+    return norm >= 0;
   }
 
   /**
@@ -281,6 +336,9 @@ public record Epilogue(
     if (glu) {
       parts.add("glu");
     }
+    if (isNormed()) {
+      parts.add(NORM + norm);
+    }
     return String.join(",", parts);
   }
 
@@ -310,7 +368,12 @@ public record Epilogue(
             rest.contains("columns"),
             rest.contains("gate"),
             rest.contains("residual"),
-            rest.contains("glu"));
+            rest.contains("glu"),
+            rest.stream()
+                .filter(part -> part.startsWith(NORM))
+                .mapToDouble(part -> Double.parseDouble(part.substring(NORM.length())))
+                .findFirst()
+                .orElse(PLAIN));
     if (!epilogue.text().equals(text)) {
       throw new IllegalArgumentException("\"" + text + "\" is no epilogue");
     }

@@ -3,6 +3,7 @@ package dev.warpwright.workload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
@@ -88,7 +89,7 @@ final class GemmFunction {
         params.add(group.buffer());
       }
     }
-    return finished(gemm.kind() + "_" + gemm.operands().text(), params, sums);
+    return finished(gemm.kind() + "_" + gemm.operands().text(), params, sums, norm(a));
   }
 
   /** The sums of equal parts of K, without an epilogue: {@code C[parts, M, N]}. */
@@ -101,7 +102,8 @@ final class GemmFunction {
     return part.finished(
         gemm.kind() + "_" + gemm.operands().text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
-        part.sums(a, b, null));
+        part.sums(a, b, null),
+        List.of());
   }
 
   /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
@@ -123,11 +125,49 @@ final class GemmFunction {
     return finished(
         gemm.kind() + "_" + gemm.operands().text() + "_sum",
         new ArrayList<>(List.of(partial.buffer())),
-        sums);
+        sums,
+        List.of());
   }
 
-  /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
-  private PrimFunc finished(String name, List<Param> params, Tensor sums) {
+  /**
+   * What sums are multiplied by where rows of A are normed: {@code squares[i] = Σₖ A[i, k]²}, then
+   * {@code norm[i] = 1 / √(squares[i] / K + ε)}, both in f32; nothing where they are not.
+   */
+  private List<Tensor> norm(Tensor a) {
+    if (!epilogue.isNormed()) {
+      return List.of();
+    }
+    List<Expr> rows = List.of(Exprs.i32(m));
+    Tensor squares =
+        Tensor.reduce(
+            "squares",
+            DType.F32,
+            rows,
+            List.of(Exprs.i32(k)),
+            Exprs.f32(0),
+            (s, r, last) -> {
+              Expr element = a.f32At(s.getFirst(), r.getFirst());
+              return Exprs.add(last, Exprs.mul(element, element));
+            });
+    Tensor norm =
+        Tensor.compute(
+            "norm",
+            DType.F32,
+            rows,
+            v -> {
+              Expr mean = Exprs.mul(squares.at(v.getFirst()), Exprs.f32(1.0 / k));
+              Expr shifted = Exprs.add(mean, Exprs.f32(epilogue.norm()));
+              return Exprs.div(Exprs.f32(1), Exprs.call(MathOp.SQRT, shifted));
+            });
+    return List.of(squares, norm);
+  }
+
+  /**
+   * The result of sums; parameters behind those given are what the epilogue reads, and C.
+   *
+   * @param norm of {@link #norm}
+   */
+  private PrimFunc finished(String name, List<Param> params, Tensor sums, List<Tensor> norm) {
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
       operandTensors.put(operand, input(operand, Exprs.i32(m), Exprs.i32(n)));
@@ -139,7 +179,12 @@ final class GemmFunction {
             v -> {
               Expr row = v.get(v.size() - 2);
               Function<Expr, Expr> sum =
-                  column -> sums.at(at(v, swapAb ? column : row, swapAb ? row : column));
+                  column -> {
+                    Expr all = sums.at(at(v, swapAb ? column : row, swapAb ? row : column));
+                    return norm.isEmpty()
+                        ? all
+                        : Exprs.mul(Exprs.cast(DType.F32, all), norm.getLast().at(row));
+                  };
               Function<Expr, Function<Epilogue.Operand, Expr>> operands =
                   column ->
                       operand ->
@@ -167,7 +212,10 @@ final class GemmFunction {
             });
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
-    return PrimFuncs.of(name, params, List.of(sums, c));
+    List<Tensor> tensors = new ArrayList<>(List.of(sums));
+    tensors.addAll(norm);
+    tensors.add(c);
+    return PrimFuncs.of(name, params, tensors);
   }
 
   /** What is rounded to 16 bits anyway may be by what the hardware approximates. */

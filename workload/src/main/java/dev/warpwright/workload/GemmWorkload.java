@@ -80,6 +80,11 @@ public record GemmWorkload(
       throw new IllegalArgumentException(
           String.format(Locale.ROOT, "a GEMM of %d x %d x %d", m, n, k));
     }
+    if (epilogue.isNormed()
+        && (k == 0 || layout.transposedA() || batch.isMany() || precision.operand().bytes() != 2)) {
+      throw new IllegalArgumentException(
+          "rows of A are normed in one GEMM of 16-bit operands, where they are K-major");
+    }
     long columnsOfC = epilogue.columns(n);
     leading =
         new Leading(

@@ -17,7 +17,9 @@ public final class PlainSketch extends GemmSketch<PlainSketch.Block> {
 
   public static final KernelFamily FAMILY =
       // Two sums for each element would be sixteen: those between the two are computed, too.
-      new KernelFamily((workload, target) -> !workload.epilogue().glu(), PlainSketch::new);
+      new KernelFamily(
+          (workload, target) -> !workload.epilogue().glu() && !workload.epilogue().isNormed(),
+          PlainSketch::new);
 
   private static final double LAUNCH = 3;
 

@@ -142,6 +142,11 @@ public final class GemmSpace {
       GpuTarget target,
       int sms) {
     GemmWorkload workload = product.withVectorsAlongK();
+    if (workload.epilogue().isNormed()) {
+      return HopperSketch.FAMILY.supports(workload, target)
+          ? List.of(HopperSketch.FAMILY.sketch(workload, target, sms))
+          : List.of();
+    }
     return Stream.concat(
             families.stream().filter(f -> f.supports(workload, target)).limit(1),
             beside.stream().filter(f -> f.supports(workload, target)))

@@ -278,8 +278,10 @@ public final class GemmChooser {
                 untuned(
                     GemmRanking.smallestFirst(
                         modelled.stream().map(TunedGemm::candidate).toList()))));
-    Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms)));
-    turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
+    if (!workload.epilogue().isNormed()) {
+      Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, sms)));
+      turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
+    }
     return turns;
   }
 

@@ -35,6 +35,10 @@ public final class HopperLimits {
     if (operands != null) {
       return operands;
     }
+    if (workload.epilogue().isNormed()
+        && (config.consumers() > 1 || config.isDivided() || alignmentProblem(workload) != null)) {
+      return "rows are normed by one warpgroup, for which TMA copies all of K";
+    }
     int bytes = workload.operands().bytes();
     boolean alongColumns =
         bytes < 4

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.tile.HalveGathers;
 import java.util.HashSet;
@@ -146,9 +147,9 @@ record HeldStages(
     return HalveGathers.areHalves(inside) && isUnderWay(inside.getLast());
   }
 
-  /** Whether nothing is done with a stage but products that may end later. */
+  /** Whether nothing is done with a stage but products that may end later, and sums of rows. */
   static boolean isUnderWay(Stmt body) {
-    List<Stmt> inside = StageNumbers.flat(body);
+    List<Stmt> inside = StageNumbers.flat(body).stream().filter(s -> !TileSums.are(s)).toList();
     // Stages that only go by are given back at once.
     return !inside.isEmpty()
         && inside.stream()

@@ -378,7 +378,11 @@ final class PipeSteps {
                       halves(body, Stmts.when(next, release(lowered, last)), overlap.steps()));
                 }
                 return Stmts.seq(
-                    wait, body, done(overlap.steps()), Stmts.when(next, release(lowered, last)));
+                    wait,
+                    body,
+                    done(overlap.steps()),
+                    others ? together() : Stmt.Seq.EMPTY,
+                    Stmts.when(next, release(lowered, last)));
               }
               return Stmts.seq(
                   wait,

@@ -10,6 +10,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.block.TilesOfWarps;
 import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.ResultTile;
 import dev.warpwright.lower.pass.LoweringException;
@@ -111,6 +112,12 @@ final class PlanShared {
           }
           visit(stmts.get(i), instances, groups);
         }
+      }
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
+        if (TileSums.isVector(buffer)) {
+          add(buffer.name(), size(buffer));
+        }
+        visit(body, instances, groups);
       }
       default -> Stmts.children(s).forEach(child -> visit(child, instances, groups));
     }

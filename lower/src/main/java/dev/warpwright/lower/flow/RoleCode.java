@@ -24,6 +24,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.RowVectors;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.grid.WorkTickets;
@@ -34,6 +35,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,6 +63,11 @@ final class RoleCode {
   private final CombinedSums combined;
   private final StoredRows rows;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
+
+  /** Numbers of rows in shared memory, and sums among them. */
+  private final Set<Buffer> vectors = new LinkedHashSet<>();
+
+  private final Map<Buffer, TileSums> rowSums = new HashMap<>();
 
   private UnderWay underWay = new UnderWay();
 
@@ -150,6 +157,7 @@ final class RoleCode {
     staged.values().forEach(store -> shared.add(store.panels()));
     shared.addAll(combined.shared());
     shared.addAll(rows.shared());
+    shared.addAll(vectors);
     return shared;
   }
 
@@ -182,7 +190,11 @@ final class RoleCode {
       case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body()));
       case Stmt.Alloc(Buffer buffer, Stmt body) -> alloc(buffer, body);
       case Stmt.TileMma mma -> group(List.of(mma));
+      case Stmt.TileFill fill when rowSums.get(fill.to().buffer()) instanceof TileSums all ->
+          all.zero();
       case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
+      case Stmt.TileMap map when vectors.contains(map.stores().getFirst().buffer()) ->
+          Stmts.seq(told(s), after(s, maps.map(map)), StagedStore.barrier(team.group()));
       case Stmt.TileMap map ->
           packed.concerns(map) ? packed.map(map, waitFor(s)) : Stmts.seq(waitFor(s), maps.map(map));
       case Stmt.TileCopy copy when StoredRows.are(copy) ->
@@ -206,10 +218,34 @@ final class RoleCode {
         yield s;
       }
       case Stmt.Store _, Stmt.Comment _ -> s;
+      case Stmt.TileReduce reduce when rowSums.get(reduce.to()) instanceof TileSums all ->
+          after(s, all.add(reduce));
       case Stmt.TileReduce reduce -> after(s, new RowVectors(code, maps).reduce(reduce));
       case Stmt.Block _, Stmt.Flow _ ->
           throw new LoweringException(s.getClass().getSimpleName() + " is left in a role");
     };
+  }
+
+  /** Sums of rows that a statement reads, where all threads see them. */
+  private Stmt told(Stmt s) {
+    Set<Buffer> reads = Leaves.of(s).reads();
+    return Stmts.seq(
+        vectors.stream()
+            .filter(reads::contains)
+            .filter(rowSums::containsKey)
+            .map(each -> rowSums.get(each).tell(StagedStore.barrier(team.group())))
+            .toList());
+  }
+
+  /** Numbers of rows are in shared memory, what a thread adds to them in its registers. */
+  private Stmt vector(Buffer buffer, Stmt body) {
+    if (team.instances() * team.groups() > 1) {
+      throw new LoweringException(buffer.name() + " is added up by several warpgroups");
+    }
+    vectors.add(buffer);
+    TileSums all =
+        rowSums.computeIfAbsent(buffer, b -> TileSums.of(b, body, team.size(), team.member()));
+    return all == null ? stmt(body) : new Stmt.Alloc(all.registers(), stmt(body));
   }
 
   /** What one thread of each warpgroup does, under a condition that all threads share. */
@@ -395,7 +431,7 @@ final class RoleCode {
         yield new Stmt.Alloc(registers, Stmts.alloc(more, Stmts.seq(inner, end)));
       }
       case LOCAL -> new Stmt.Alloc(buffer, stmt(body));
-      case SHARED -> stmt(body);
+      case SHARED -> TileSums.isVector(buffer) ? vector(buffer, body) : stmt(body);
       case GLOBAL, SHARED_CLUSTER ->
           throw new LoweringException(buffer.name() + " is allocated in a role");
     };

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   tile.fill acc = 0                fills
  *   pipeline k in steps {            loop
  *     tile.copy As <- A              loads; an operand may go on to a fragment
- *     tile.mma acc += As * Bs^T      products
+ *     tile.mma acc += As * Bs^T      products; sums of a tile's rows may follow
  *   }
  *   tile.map Cs <- f(acc)            epilogue
  *   tile.copy C <- Cs
@@ -144,13 +145,15 @@ public record PipelinedProgram(
     private void beforeOrLoop(Stmt s) {
       if (s instanceof Stmt.TileFill fill && fill.to().buffer().scope() == Scope.FRAGMENT) {
         fills.add(fill);
+      } else if (s instanceof Stmt.TileFill fill && TileSums.isVector(fill.to().buffer())) {
+        return;
       } else if (s instanceof Stmt.For f && f.kind() == ForKind.PIPELINED) {
         loop = f;
         for (Stmt inner : flat(f.body())) {
           step(f, inner);
         }
       } else {
-        throw new LoweringException("before the pipelined loop stand fills of fragments only");
+        throw new LoweringException("before the pipelined loop stand fills of sums only");
       }
     }
 
@@ -159,9 +162,12 @@ public record PipelinedProgram(
         loads.add(copy);
       } else if (s instanceof Stmt.TileMma mma) {
         products.add(mma);
-      } else if (!(s instanceof Stmt.TileMap map) || !products.isEmpty() || !isOperand(map)) {
+      } else if (!(TileSums.are(s) && !products.isEmpty())
+          && (!(s instanceof Stmt.TileMap map) || !products.isEmpty() || !isOperand(map))) {
         throw new LoweringException(
-            "pipelined loop " + f.var() + " holds more than copies, operands, then GEMMs");
+            "pipelined loop "
+                + f.var()
+                + " holds more than copies, operands, then GEMMs, then sums of rows");
       }
     }
 

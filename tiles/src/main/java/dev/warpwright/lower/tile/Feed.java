@@ -3,6 +3,7 @@ package dev.warpwright.lower.tile;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,14 +33,19 @@ final class Feed {
     this.rest = rest;
   }
 
+  /** What is done with tiles but for sums of them, which a step ends with. */
+  private List<Stmt> products() {
+    return rest.stream().filter(s -> !TileSums.are(s)).toList();
+  }
+
   /**
-   * Whether nothing is done with tiles but products, which may be under way for a step more, or
-   * what gathers their first operands.
+   * Whether nothing is done with tiles but products, which may be under way for a step more, and
+   * sums of rows, or what gathers their first operands.
    */
   boolean overlaps() {
     return loop.attrs().getLong("stages", 2) > 1
         && !loop.attrs().has("hold")
-        && (rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma))
+        && (products().stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma))
             || HalveGathers.areHalves(rest));
   }
 
