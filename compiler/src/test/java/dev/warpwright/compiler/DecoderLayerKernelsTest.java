@@ -57,6 +57,11 @@ final class DecoderLayerKernelsTest {
     "sm_90a, F16, 4, 2, 16, 48, 9, 3, GEMM per layer",
     "sm_90a, BF16, 6, 3, 32, 80, 70, 1, GEMM per layer overlap=1",
     "sm_90a, F16, 4, 1, 64, 272, 33, 2, GEMM per layer overlap=1",
+    "sm_90a, BF16, 4, 2, 32, 80, 9, 1, GEMM per layer overlap=1 norms=gemm",
+    "sm_90a, F16, 4, 2, 16, 96, 9, 3, GEMM per layer overlap=1 norms=gemm",
+    "sm_90a, BF16, 4, 1, 64, 272, 17, 16, GEMM per layer overlap=1 norms=gemm",
+    "sm_90a, BF16, 2, 1, 64, 128, 5, 17, GEMM per layer overlap=1 norms=gemm",
+    "sm_90a, BF16, 2, 1, 32, 96, 3, 64, GEMM per layer overlap=1 norms=gemm",
     "sm_80, BF16, 2, 2, 48, 96, 2, 5, GEMM per layer",
     // Parts that the last block combines, by threads that copy and by TMA, begun early.
     "sm_90a, BF16, 6, 3, 32, 80, 70, 1, rows=16 keys=16 splits=4 threads=64 stages=2 combine=last",
@@ -77,7 +82,9 @@ final class DecoderLayerKernelsTest {
     Graph graph =
         new RandomDecoderLayer(heads, kvHeads, size, hidden, keys).graph(precision.operand(), SEED);
     CompiledProgram program = compiled(graph, gpu, precision, rows, way);
-    assertThat(program.kernels().size()).isLessThanOrEqualTo(LAUNCHES);
+    // GEMMs that norm rows leave two launches out.
+    assertThat(program.kernels().size())
+        .isLessThanOrEqualTo(way.endsWith("norms=gemm") ? LAUNCHES - 2 : LAUNCHES);
     if (!way.endsWith("GEMM per layer")) {
       assertThat(program.program().kernels()).allMatch(LaunchOrder::overlaps);
     } else {

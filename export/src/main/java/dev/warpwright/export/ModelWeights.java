@@ -120,6 +120,12 @@ final class ModelWeights {
               other == null ? "None" : python(other),
               rows,
               group);
+      case Origin.Scaled(ConstantTensor from, ConstantTensor factors) ->
+          String.format(
+              Locale.ROOT,
+              "(%1$s.float() * %2$s.float().reshape(-1)).to(%1$s.dtype)",
+              python(from),
+              python(factors));
       case Origin.Stacked(List<ConstantTensor> parts) ->
           "torch.cat(("
               + String.join(", ", parts.stream().map(ModelWeights::python).toList())

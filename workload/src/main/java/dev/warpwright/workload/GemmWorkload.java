@@ -212,6 +212,15 @@ public record GemmWorkload(
   }
 
   /**
+   * {@return the same with another epilogue}
+   *
+   * @param other what becomes of the sums
+   */
+  public GemmWorkload with(Epilogue other) {
+    return new GemmWorkload(m, n, k, precision, result, layout, other, batch, leading);
+  }
+
+  /**
    * {@return so many of these products}
    *
    * @param other how many, and what they share

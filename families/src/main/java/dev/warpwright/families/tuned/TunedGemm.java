@@ -11,6 +11,7 @@ import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -112,17 +113,21 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
         .flatMap(record -> recorded(workload, target, here, sms, record));
   }
 
-  /** The records with a time of a workload, on this device if there are any, the fastest first. */
+  /**
+   * The records with a time of a workload, on this device if there are any, the fastest first. Of
+   * one that norms rows those of the same without: that is never timed alone.
+   */
   static List<TuningRecord> fastest(
       GemmWorkload workload, GpuTarget target, @Nullable Environment here, KnownRecords database) {
+    WorkloadKey key = workload.with(workload.epilogue().unnormed()).key();
     Optional<TuningRecord> best =
-        database.best(workload.key(), target.name(), here == null ? "" : here.device());
+        database.best(key, target.name(), here == null ? "" : here.device());
     if (best.isEmpty()) {
       return List.of();
     }
     // Of what was measured more than once, the last time counts.
     Map<Point, TuningRecord> latest = new LinkedHashMap<>();
-    for (TuningRecord record : database.tried(workload.key(), target.name())) {
+    for (TuningRecord record : database.tried(key, target.name())) {
       if (record.environment().device().equals(best.get().environment().device())) {
         latest.put(record.point(), record);
       }

@@ -9,6 +9,7 @@ import dev.warpwright.space.Point;
 import dev.warpwright.workload.Attention;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -183,9 +184,12 @@ final class GemmPerLayer implements FusionRule {
     PerLayerWay overlapping = PerLayerWay.OVERLAPPING;
     PerLayerWay filling = PerLayerWay.FILLING;
     if (in.rows() <= OverlappedCalls.FEW_ROWS) {
-      return isStep(in)
-          ? List.of(overlapping, PerLayerWay.PLAIN)
-          : List.of(PerLayerWay.PLAIN, overlapping);
+      List<PerLayerWay> ways = new ArrayList<>(List.of(PerLayerWay.PLAIN));
+      ways.add(isStep(in) ? 0 : 1, overlapping);
+      if (!in.network().norms().isEmpty()) {
+        ways.add(1, PerLayerWay.NORMED);
+      }
+      return ways;
     }
     if (isShort(in)) {
       return List.of(overlapping, PerLayerWay.PLAIN, filling);

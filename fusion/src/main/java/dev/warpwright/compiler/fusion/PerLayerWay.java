@@ -15,20 +15,26 @@ import org.jspecify.annotations.Nullable;
  *     they have; of few they do where weights take most of the time
  * @param filling whether launches that overlap fill their rings with weights before they wait for
  *     the launch before, however many rows they have
+ * @param norms whether GEMMs norm the rows that they read themselves, where they can
  * @param kernels what stands for the kernels of some of the network's {@linkplain
  *     NetworkCompiler#choices calls}: in the program others may be faster than those that are
  *     fastest alone, which calls have that are not named
  */
-public record PerLayerWay(boolean overlapping, boolean filling, SortedMap<String, String> kernels) {
+public record PerLayerWay(
+    boolean overlapping, boolean filling, boolean norms, SortedMap<String, String> kernels) {
   /** What there is nothing more to say of. */
-  static final PerLayerWay PLAIN = new PerLayerWay(false, false, new TreeMap<>());
+  static final PerLayerWay PLAIN = new PerLayerWay(false, false, false, new TreeMap<>());
 
   /** Launches that overlap. */
-  static final PerLayerWay OVERLAPPING = new PerLayerWay(true, false, new TreeMap<>());
+  static final PerLayerWay OVERLAPPING = new PerLayerWay(true, false, false, new TreeMap<>());
 
   /** The same with weights ahead of the wait. */
-  static final PerLayerWay FILLING = new PerLayerWay(true, true, new TreeMap<>());
+  static final PerLayerWay FILLING = new PerLayerWay(true, true, false, new TreeMap<>());
 
+  /** Launches that overlap, without norms among them. */
+  static final PerLayerWay NORMED = new PerLayerWay(true, false, true, new TreeMap<>());
+
+  private static final String NORMS = "norms=gemm";
   private static final String OVERLAP = "overlap=1";
   private static final String FILL = "overlap=weights";
   private static final String GEMM = "gemm";
@@ -50,7 +56,9 @@ public record PerLayerWay(boolean overlapping, boolean filling, SortedMap<String
     for (String word : name.substring(GemmPerLayer.NAME.length()).strip().split(" +")) {
       int equals = word.indexOf('=');
       if (word.equals(OVERLAP) || word.equals(FILL)) {
-        way = new PerLayerWay(true, word.equals(FILL), way.kernels);
+        way = new PerLayerWay(true, word.equals(FILL), way.norms, way.kernels);
+      } else if (word.equals(NORMS)) {
+        way = new PerLayerWay(way.overlapping, way.filling, true, way.kernels);
       } else if (KERNEL.matcher(word).matches()) {
         way = way.with(word.substring(0, equals), word.substring(equals + 1));
       } else if (!word.isEmpty()) {
@@ -64,12 +72,12 @@ public record PerLayerWay(boolean overlapping, boolean filling, SortedMap<String
   public PerLayerWay with(String call, String digest) {
     SortedMap<String, String> changed = new TreeMap<>(kernels);
     changed.put(call, digest);
-    return new PerLayerWay(overlapping, filling, changed);
+    return new PerLayerWay(overlapping, filling, norms, changed);
   }
 
   /** The same with the kernels that are fastest alone. */
   public PerLayerWay plain() {
-    return new PerLayerWay(overlapping, filling, new TreeMap<>());
+    return new PerLayerWay(overlapping, filling, norms, new TreeMap<>());
   }
 
   /** Of a network's nth different GEMM. */
@@ -92,6 +100,9 @@ public record PerLayerWay(boolean overlapping, boolean filling, SortedMap<String
     StringBuilder name = new StringBuilder(GemmPerLayer.NAME);
     if (overlapping) {
       name.append(' ').append(filling ? FILL : OVERLAP);
+    }
+    if (norms) {
+      name.append(' ').append(NORMS);
     }
     kernels.forEach((call, digest) -> name.append(' ').append(call).append('=').append(digest));
     return name.toString();

@@ -40,6 +40,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -139,7 +140,11 @@ final class WideNetwork {
   }
 
   private boolean plan() {
-    List<Part> parts = LayerParts.of(network, in.precision(), workload -> chosen(workload) != null);
+    Predicate<GemmWorkload> has = workload -> chosen(workload) != null;
+    List<Part> parts =
+        way.norms()
+            ? LayerParts.normed(network, in.precision(), has)
+            : LayerParts.of(network, in.precision(), has);
     if (parts.stream().allMatch(part -> part.product() == null) && !in.attends()) {
       return false;
     }
@@ -154,7 +159,7 @@ final class WideNetwork {
         if (isEnd(attention, parts.get(i))) {
           calls.addAll(attentions.of(attention.with(this::original), in.rows()));
         }
-      } else if (!isCopyForGemms(groups.get(i), parts)) {
+      } else if (!parts.get(i).inGemms() && !isCopyForGemms(groups.get(i), parts)) {
         calls.add(KernelCall.of(SimpleLayers.kernel(in, groups.get(i), why), groups.get(i)));
       }
     }
@@ -186,6 +191,10 @@ final class WideNetwork {
           end = Math.min(end, i);
         }
       }
+      if (part.inGemms()) {
+        apart.add(part);
+        continue;
+      }
       apart.add(end == part.stages().size() ? part : new Part(part.stages().subList(0, end), null));
       if (end < part.stages().size()) {
         apart.add(new Part(part.stages().subList(end, part.stages().size()), null));
@@ -203,6 +212,7 @@ final class WideNetwork {
     }
     for (Part part : parts) {
       if (part.product() == null
+          && !part.inGemms()
           && part.stages().stream().anyMatch(stage -> reads.by(stage.block()).contains(to))) {
         return false;
       }
@@ -216,8 +226,9 @@ final class WideNetwork {
     if (known != null) {
       return known;
     }
+    GemmWorkload unnormed = workload.with(workload.epilogue().unnormed());
     Optional<GemmKernels.Found> found =
-        Optional.ofNullable(way.kernel(PerLayerWay.gemm(named.indexOf(workload))))
+        Optional.ofNullable(way.kernel(PerLayerWay.gemm(named.indexOf(unnormed))))
             .flatMap(digest -> products.recorded(workload, digest))
             .or(() -> products.find(workload));
     if (found.isEmpty()) {
@@ -246,8 +257,8 @@ final class WideNetwork {
   private java.util.Map<Buffer, Buffer> tables(LayerGemm layer, Chosen kernel) {
     boolean asChosen =
         calls.isEmpty()
-            || network.inputs().contains(original(layer.product().a()))
-            || backward.contains(layer.product().a());
+            || network.inputs().contains(original(layer.a()))
+            || backward.contains(layer.a());
     if (asChosen || !isList(kernel.bound())) {
       return kernel.tables();
     }
@@ -276,8 +287,8 @@ final class WideNetwork {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
     Matmul product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
-    operands.put("A", original(product.a()));
-    operands.put("B", layer.up() == null ? product.weight() : weights(product, layer.up()));
+    operands.put("A", original(layer.a()));
+    operands.put("B", weights(layer));
     operands.put("C", layer.result());
     if (layer.workload().epilogue().bias()) {
       operands.put(Epilogue.Operand.BIAS.buffer(), bias(layer.ending()));
@@ -289,17 +300,35 @@ final class WideNetwork {
         FamilyCalls.call(compiled(layer, kernel), kernel.bound(), operands, tables(layer, kernel)));
   }
 
-  /** The weights of a gate and of what it lets through, their columns in turns. */
-  private Buffer weights(Matmul gate, Matmul up) {
+  /**
+   * The weights of a layer, those of a gate and of what it lets through with their columns in
+   * turns; a norm's factors are theirs.
+   */
+  private Buffer weights(LayerGemm layer) {
+    Matmul gate = layer.product();
     Buffer shape = gate.weight();
-    long n = 2 * gate.n();
-    Constant first = constant(shape);
-    return interleaved(
-        first,
-        constant(up.weight()).source(),
+    ConstantTensor factors = layer.norm() == null ? null : layer.norm().scale();
+    if (layer.up() == null && factors == null) {
+      return shape;
+    }
+    Constant first = scaled(shape, factors);
+    long n = (layer.up() == null ? 1 : 2) * gate.n();
+    Buffer buffer =
         first.transposed()
             ? Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, gate.k(), n)
-            : Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, n, gate.k()));
+            : Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, n, gate.k());
+    if (layer.up() != null) {
+      return interleaved(first, scaled(layer.up().weight(), factors).source(), buffer);
+    }
+    made.add(PackedConstant.plain(new Constant(buffer, first.source(), first.transposed())));
+    return buffer;
+  }
+
+  private Constant scaled(Buffer weight, @Nullable ConstantTensor factors) {
+    Constant all = constant(weight);
+    return factors == null
+        ? all
+        : new Constant(all.buffer(), all.source().scaled(factors), all.transposed());
   }
 
   /** What is added to each row of an epilogue's products. */

@@ -8,6 +8,8 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.RmsNorm;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.tensor.Approximations;
 import dev.warpwright.workload.tensor.Tensor;
@@ -18,6 +20,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A function while it is built: its tensors and stages so far, what is known of each value, and
@@ -247,6 +250,31 @@ final class FunctionBody {
     tensors.add(total);
     stages.add(new NetworkFunction.Reduction(total.name(), total.buffer()));
     return total;
+  }
+
+  /** The RMS norms whose operands and results are stored in the type of activations. */
+  List<NetworkFunction.Norm> norms(Graph graph) {
+    List<NetworkFunction.Norm> norms = new ArrayList<>();
+    RmsNorm.of(graph)
+        .forEach(
+            (value, norm) -> {
+              Buffer x = inMemory(norm.input());
+              Buffer to = inMemory(value);
+              if (x != null && to != null) {
+                norms.add(new NetworkFunction.Norm(x, to, norm.scale(), norm.epsilon()));
+              }
+            });
+    return norms;
+  }
+
+  private @Nullable Buffer inMemory(Value value) {
+    Tensor tensor = stored.getOrDefault(value, Map.of()).get(activation());
+    Buffer input = inputBuffers.get(value);
+    return !isDense(value)
+        ? null
+        : tensor != null
+            ? tensor.buffer()
+            : input != null && input.dtype() == activation() ? input : null;
   }
 
   /** A name that no buffer has yet; names from the file never reach the program. */

@@ -157,7 +157,7 @@ public final class NetworkBuilder {
     params.add(rows);
     PrimFunc func = PrimFuncs.of("network", params, body.tensors);
     return new NetworkFunction(
-        func, rows, inputs, outputs, body.constants, body.stages, attentions);
+        func, rows, inputs, outputs, body.constants, body.stages, attentions, body.norms(graph));
   }
 
   /** Values that several read, a result from outside, or one at other columns. */

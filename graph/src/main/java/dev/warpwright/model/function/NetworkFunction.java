@@ -3,6 +3,7 @@ package dev.warpwright.model.function;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param constants weights and vectors
  * @param stages what the blocks are, in the order of the function
  * @param attentions which of the stages are attention, in their order
+ * @param norms which of the results are RMS norms
  */
 public record NetworkFunction(
     PrimFunc func,
@@ -30,7 +32,8 @@ public record NetworkFunction(
     List<Buffer> outputs,
     List<Constant> constants,
     List<Stage> stages,
-    List<Attention> attentions) {
+    List<Attention> attentions,
+    List<Norm> norms) {
   /** A block of the function. */
   public sealed interface Stage permits Load, Matmul, Reduction, Map, Store, Update {
     /** Name of the block. */
@@ -200,7 +203,22 @@ public record NetworkFunction(
     }
   }
 
+  /**
+   * A formula that is an RMS norm: {@code x / √(mean(x²) + ε) · scale}.
+   *
+   * @param x [M, features], without gaps
+   * @param to the same, in the type of x
+   * @param scale a factor for each feature; null for none
+   */
+  public record Norm(Buffer x, Buffer to, @Nullable ConstantTensor scale, double epsilon) {
+    /** With other buffers in the place of its own. */
+    public Norm with(UnaryOperator<Buffer> other) {
+      return new Norm(other.apply(x), other.apply(to), scale, epsilon);
+    }
+  }
+
   public NetworkFunction {
+    norms = List.copyOf(norms);
     attentions = List.copyOf(attentions);
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);

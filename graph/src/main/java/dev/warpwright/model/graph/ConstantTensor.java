@@ -34,9 +34,6 @@ public final class ConstantTensor {
   private static final ValueLayout.OfFloat FLOAT = JAVA_FLOAT_UNALIGNED.withOrder(LE);
   private static final ValueLayout.OfDouble DOUBLE = JAVA_DOUBLE_UNALIGNED.withOrder(LE);
 
-  /** Elements that are looked at together. */
-  private static final int SCANNED = 1 << 14;
-
   private final String name;
   private final DType dtype;
   private final List<Long> shape;
@@ -49,6 +46,9 @@ public final class ConstantTensor {
 
   /** What {@link #stacked} has made of it. */
   private final Map<List<ConstantTensor>, ConstantTensor> stacked = new HashMap<>();
+
+  /** What {@link #scaled} has made of it. */
+  private final Map<ConstantTensor, ConstantTensor> scaled = new HashMap<>();
 
   private @Nullable ConstantTensor zeros;
   private @Nullable ConstantTensor tf32;
@@ -279,61 +279,7 @@ public final class ConstantTensor {
 
   /** {@return the index of the first element that is NaN or infinite, or -1 if all are finite} */
   public long firstNonFinite() {
-    return switch (dtype) {
-      case F16 -> firstAtLeast(0x7C00);
-      case BF16 -> firstAtLeast(0x7F80);
-      case F32 -> firstAtLeast(0x7F80_0000);
-      case F64 -> {
-        for (long i = 0; i < count; i++) {
-          if (!Double.isFinite(doubleAt(i))) {
-            yield i;
-          }
-        }
-        yield -1;
-      }
-      case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE -> -1;
-    };
-  }
-
-  /**
-   * The first element of 16 or 32 bits that is at least as large as this without its sign. A block
-   * at a time is copied, in which the JVM finds the largest with vector instructions.
-   */
-  private long firstAtLeast(int limit) {
-    boolean wide = dtype.bytes() == 4;
-    int[] ints = new int[wide ? SCANNED : 0];
-    short[] shorts = new short[wide ? 0 : SCANNED];
-    for (long at = 0; at < count; at += SCANNED) {
-      int length = (int) Math.min(SCANNED, count - at);
-      if (wide) {
-        MemorySegment.copy(data, INT, at * 4, ints, 0, length);
-      } else {
-        MemorySegment.copy(data, SHORT, at * 2, shorts, 0, length);
-      }
-      int largest = wide ? largest(ints, length) : largest(shorts, length);
-      for (int i = 0; largest >= limit && i < length; i++) {
-        if ((wide ? ints[i] & 0x7FFF_FFFF : shorts[i] & 0x7FFF) >= limit) {
-          return at + i;
-        }
-      }
-    }
-    return -1;
-  }
-
-  private static int largest(int[] bits, int length) {
-    int largest = 0;
-    for (int i = 0; i < length; i++) {
-      largest = Math.max(largest, bits[i] & 0x7FFF_FFFF);
-    }
-    return largest;
-  }
-
-  private static int largest(short[] bits, int length) {
-    int largest = 0;
-    for (int i = 0; i < length; i++) {
-      largest = Math.max(largest, bits[i] & 0x7FFF);
-    }
-    return largest;
+    return NonFinite.first(this);
   }
 
   /**
@@ -391,6 +337,25 @@ public final class ConstantTensor {
         List.of(rows, shape.getLast()),
         segment,
         new Origin.Stacked(all));
+  }
+
+  /**
+   * {@return this matrix with each column multiplied by a number, rounded to its type; made once,
+   * so that all programs that want it share it}
+   *
+   * @param factors one for each column
+   */
+  public synchronized ConstantTensor scaled(ConstantTensor factors) {
+    if (rank() != 2 || factors.count != shape.getLast()) {
+      throw new IllegalArgumentException(typeText() + " times " + factors.typeText());
+    }
+    return scaled.computeIfAbsent(
+        factors,
+        f -> {
+          MemorySegment product =
+              made(name, dtype, shape, count, i -> doubleAt(i) * f.doubleAt(i % f.count)).data;
+          return new ConstantTensor(name, dtype, shape, product, new Origin.Scaled(this, f));
+        });
   }
 
   /** {@return a tensor of zeros of the same shape and type, always the same one} */

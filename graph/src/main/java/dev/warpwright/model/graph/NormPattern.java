@@ -1,6 +1,7 @@
 package dev.warpwright.model.graph;
 
 import dev.warpwright.workload.Pointwise;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,53 @@ final class NormPattern {
   /** The layer normalisation that a node ends, or null. */
   static @Nullable LayerNorm match(Elementwise node, Map<Value, Node> producers) {
     return new NormPattern(producers).norm(node);
+  }
+
+  /** The RMS norm that a node ends, its factors included, or null. */
+  static @Nullable RmsNorm rms(Elementwise node, Map<Value, Node> producers) {
+    NormPattern pattern = new NormPattern(producers);
+    List<Operand> operands = node.operands();
+    for (int i = 0; i < 2 && operands.size() == 2 && node.kind() == ElementwiseOp.MUL; i++) {
+      if (operands.get(i) instanceof Operand.OfTensor factors
+          && factors.tensor().count() == node.output().features()
+          && operands.get(1 - i) instanceof Operand.OfValue(Value unit)
+          && producers.get(unit) instanceof Elementwise quotient) {
+        RmsNorm found = pattern.divided(quotient, factors.tensor());
+        if (found != null) {
+          return found;
+        }
+      }
+    }
+    return pattern.divided(node, null);
+  }
+
+  private @Nullable RmsNorm divided(Elementwise node, @Nullable ConstantTensor scale) {
+    if (node.inputs().size() != 2) {
+      return null;
+    }
+    Value first = node.inputs().get(0);
+    Value second = node.inputs().get(1);
+    return switch (node.kind()) {
+      case ElementwiseOp.DIV -> rms(first, root(second), scale);
+      case ElementwiseOp.MUL -> {
+        RmsNorm found = rms(first, inverseRoot(second), scale);
+        yield found != null ? found : rms(second, inverseRoot(first), scale);
+      }
+      default -> null;
+    };
+  }
+
+  /** The norm, if the second value is mean(x²) + ε of the first. */
+  private @Nullable RmsNorm rms(Value x, @Nullable Value shifted, @Nullable ConstantTensor scale) {
+    if (shifted == null || !(producers.get(shifted) instanceof Elementwise sum)) {
+      return null;
+    }
+    Scaled shift = withScalar(sum);
+    if (sum.kind() != ElementwiseOp.ADD || shift == null || !(shift.scalar() >= 0)) {
+      return null;
+    }
+    Value squares = meanOf(shift.value());
+    return squares != null && squareOf(squares) == x ? new RmsNorm(x, scale, shift.scalar()) : null;
   }
 
   private @Nullable LayerNorm norm(Elementwise node) {

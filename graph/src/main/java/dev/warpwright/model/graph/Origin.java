@@ -78,6 +78,14 @@ public sealed interface Origin {
   }
 
   /**
+   * The columns of a matrix, each multiplied by a number.
+   *
+   * @param from the matrix
+   * @param factors a number for each column
+   */
+  record Scaled(ConstantTensor from, ConstantTensor factors) implements Origin {}
+
+  /**
    * {@return the weights of the file that a constant was made of; null if it cannot be made again}
    *
    * @param tensor a constant of the graph
@@ -93,11 +101,10 @@ public sealed interface Origin {
       case Zeros(ConstantTensor like) -> weights(like);
       case Interleaved(ConstantTensor from, ConstantTensor other, long _, int _) -> {
         List<ConstantTensor> first = weights(from);
-        List<ConstantTensor> second = other == null ? List.of() : weights(other);
-        yield first == null || second == null
-            ? null
-            : Stream.concat(first.stream(), second.stream()).distinct().toList();
+        yield other == null ? first : both(first, weights(other));
       }
+      case Scaled(ConstantTensor from, ConstantTensor factors) ->
+          both(weights(from), weights(factors));
       case Stacked(List<ConstantTensor> parts) -> {
         List<ConstantTensor> all = new ArrayList<>();
         for (ConstantTensor part : parts) {
@@ -110,5 +117,12 @@ public sealed interface Origin {
         yield all.stream().distinct().toList();
       }
     };
+  }
+
+  private static @Nullable List<ConstantTensor> both(
+      @Nullable List<ConstantTensor> first, @Nullable List<ConstantTensor> second) {
+    return first == null || second == null
+        ? null
+        : Stream.concat(first.stream(), second.stream()).distinct().toList();
   }
 }

@@ -55,7 +55,8 @@ public final class FixedRows {
             .map(c -> new Constant(fixed.of(c.buffer()), c.source(), c.transposed()))
             .toList(),
         network.stages().stream().map(fixed::of).toList(),
-        network.attentions().stream().map(attention -> attention.with(fixed::of)).toList());
+        network.attentions().stream().map(attention -> attention.with(fixed::of)).toList(),
+        network.norms().stream().map(norm -> norm.with(fixed::of)).toList());
   }
 
   private Ending of(Ending ending) {

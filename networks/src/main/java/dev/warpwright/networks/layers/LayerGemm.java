@@ -5,6 +5,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
+import dev.warpwright.model.function.NetworkFunction.Norm;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.stages.Partition;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param up the other product of a gated linear unit; null for one product
  * @param ending what follows the product
  * @param result what it writes
+ * @param norm of its rows, which it does itself; null for rows that are taken as they are
  */
 public record LayerGemm(
     GemmWorkload workload,
@@ -33,9 +35,34 @@ public record LayerGemm(
     Matmul product,
     @Nullable Matmul up,
     Ending ending,
-    Buffer result) {
+    Buffer result,
+    @Nullable Norm norm) {
   public LayerGemm {
     stages = List.copyOf(stages);
+  }
+
+  /** What it multiplies by weights. */
+  public Buffer a() {
+    return norm == null ? product.a() : norm.x();
+  }
+
+  /**
+   * The same of rows that are to be normed first.
+   *
+   * @param of rows, whose result it reads
+   * @return null if GEMMs do not norm such rows
+   */
+  @Nullable LayerGemm normed(Norm of) {
+    GemmWorkload w = workload;
+    boolean fits =
+        w.layout() == GemmWorkload.Layout.NT
+            && w.operands().bytes() == 2
+            && of.x().dtype() == w.operands()
+            && of.x().extent(1) == w.k();
+    return fits
+        ? new LayerGemm(
+            w.with(w.epilogue().normed(of.epsilon())), stages, product, up, ending, result, of)
+        : null;
   }
 
   /**
@@ -139,7 +166,7 @@ public record LayerGemm(
             result.dtype(),
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
             ending.epilogue());
-    return new LayerGemm(workload, stages, product, up, ending, result);
+    return new LayerGemm(workload, stages, product, up, ending, result, null);
   }
 
   private static boolean dense(Matmul product) {

@@ -4,6 +4,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Matmul;
+import dev.warpwright.model.function.NetworkFunction.Norm;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.networks.stages.Partition;
@@ -25,8 +27,16 @@ import org.jspecify.annotations.Nullable;
  * a gated linear unit are one GEMM, whose result is half as wide.
  */
 public final class LayerParts {
-  /** What a kernel computes: stages, and how the families see them. */
-  public record Part(List<Stage> stages, @Nullable LayerGemm product) {}
+  /**
+   * What a kernel computes: stages, and how the families see them.
+   *
+   * @param inGemms whether the GEMMs that read it do it themselves, so that no kernel does
+   */
+  public record Part(List<Stage> stages, @Nullable LayerGemm product, boolean inGemms) {
+    public Part(List<Stage> stages, @Nullable LayerGemm product) {
+      this(stages, product, false);
+    }
+  }
 
   private final NetworkFunction network;
   private final Precision precision;
@@ -57,6 +67,40 @@ public final class LayerParts {
   public static List<Part> of(
       NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
     return new LayerParts(network, precision, has).parts();
+  }
+
+  /** The same, where GEMMs norm the rows that they read, if they can and nobody else reads them. */
+  public static List<Part> normed(
+      NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
+    LayerParts layers = new LayerParts(network, precision, has);
+    List<Part> parts = new ArrayList<>(layers.parts());
+    network.norms().forEach(norm -> layers.norm(norm, parts));
+    return parts;
+  }
+
+  private void norm(Norm norm, List<Part> parts) {
+    List<Part> normed = new ArrayList<>(parts);
+    Set<String> others = new HashSet<>(readers.getOrDefault(norm.to(), Set.of()));
+    boolean found = false;
+    for (int i = 0; i < parts.size(); i++) {
+      LayerGemm gemm = parts.get(i).product();
+      List<Stage> stages = parts.get(i).stages();
+      if (gemm != null && gemm.product().a() == norm.to()) {
+        LayerGemm own = gemm.normed(norm);
+        if (own == null || !has.test(own.workload())) {
+          return;
+        }
+        normed.set(i, new Part(stages, own));
+        stages.forEach(stage -> others.remove(stage.block()));
+      } else if (gemm == null && stages.getLast() instanceof Map map && map.to() == norm.to()) {
+        found = stages.getFirst() instanceof Reduction;
+        normed.set(i, new Part(stages, null, true));
+      }
+    }
+    if (found && others.isEmpty() && !network.outputs().contains(norm.to())) {
+      parts.clear();
+      parts.addAll(normed);
+    }
   }
 
   private List<Part> parts() {

@@ -214,6 +214,8 @@ public final class TensorSplit {
               isSharded(from) || other != null && isSharded(other);
           case Origin.Stacked(List<ConstantTensor> parts) ->
               parts.stream().anyMatch(this::isSharded);
+          case Origin.Scaled(ConstantTensor from, ConstantTensor factors) ->
+              isSharded(from) || isSharded(factors);
         };
   }
 
@@ -250,6 +252,8 @@ public final class TensorSplit {
                   parts.subList(1, parts.size()).stream()
                       .map(part -> ofDevice(part, device))
                       .toList());
+      case Origin.Scaled(ConstantTensor from, ConstantTensor factors) ->
+          ofDevice(from, device).scaled(ofDevice(factors, device));
       case Origin.Stored _,
           Origin.Reshaped _,
           Origin.Transposed _,
