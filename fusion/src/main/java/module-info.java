@@ -24,10 +24,6 @@ module dev.warpwright.fusion {
       dev.warpwright.examples,
       dev.warpwright.parallel,
       dev.warpwright.profiler;
-  exports dev.warpwright.compiler.predict to
-      dev.warpwright.cli,
-      dev.warpwright.parallel,
-      dev.warpwright.verify;
   exports dev.warpwright.compiler.program to
       dev.warpwright.cli,
       dev.warpwright.compiler,

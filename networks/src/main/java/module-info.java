@@ -17,7 +17,8 @@ module dev.warpwright.networks {
   exports dev.warpwright.networks to
       dev.warpwright.fusion;
   exports dev.warpwright.networks.layers to
-      dev.warpwright.fusion;
+      dev.warpwright.fusion,
+      dev.warpwright.parallel;
   exports dev.warpwright.networks.registers to
       dev.warpwright.fusion;
   exports dev.warpwright.networks.rows to
@@ -25,5 +26,6 @@ module dev.warpwright.networks {
       dev.warpwright.fusion;
   exports dev.warpwright.networks.stages to
       dev.warpwright.fusion,
+      dev.warpwright.parallel,
       dev.warpwright.profiler;
 }

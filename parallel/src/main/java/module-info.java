@@ -16,9 +16,14 @@ module dev.warpwright.parallel {
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.networks;
   requires transitive dev.warpwright.fusion;
   requires transitive dev.warpwright.compiler;
 
+  exports dev.warpwright.compiler.predict to
+      dev.warpwright.cli,
+      dev.warpwright.profiler,
+      dev.warpwright.verify;
   exports dev.warpwright.parallel.cost to
       dev.warpwright.cli,
       dev.warpwright.profiler;

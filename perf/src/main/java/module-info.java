@@ -16,6 +16,7 @@ module dev.warpwright.perf {
       dev.warpwright.measure,
       dev.warpwright.networks,
       dev.warpwright.orders,
+      dev.warpwright.parallel,
       dev.warpwright.profiler,
       dev.warpwright.verify;
   exports dev.warpwright.perf.predict to

@@ -152,6 +152,7 @@ final class LayersTest {
                   "runtime",
                   "families",
                   "graph",
+                  "networks",
                   "fusion",
                   "compiler")),
           entry(

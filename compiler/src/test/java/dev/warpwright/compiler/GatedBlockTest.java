@@ -3,11 +3,9 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.fusion.NetworkCompiler;
-import dev.warpwright.compiler.fusion.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
-import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Elementwise;
@@ -21,7 +19,6 @@ import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -86,31 +83,6 @@ final class GatedBlockTest {
           .containsExactlyInAnyOrder(2L * WIDTH * 528, WIDTH * 528L);
       RandomRows data = new RandomRows(graph, rows, SEED);
       data.check(compiled.run(data.x()), precision);
-    }
-  }
-
-  /** The planner says what it weighed: launches, bytes and times, what it chose last. */
-  @Test
-  void whatWasWeighed() {
-    Graph graph = new RandomFfn(528, 1040, true, Activation.SILU, false).graph(DType.BF16, SEED);
-    try (var device = new SimulatedDevice(GpuTarget.SM_90A);
-        CompiledModel compiled = new Model(graph).compile(device, Precision.BF16);
-        GemmKernels kernels = GemmKernels.uncompiled(GpuTarget.SM_90A)) {
-      List<WideStrategy> ways = WideStrategy.of(compiled.program(16), kernels);
-      assertThat(ways.stream().map(WideStrategy::name))
-          .containsExactly(
-              "each GEMM by itself",
-              "gate and up projections in one GEMM",
-              "the same, launches that overlap");
-      assertThat(ways.stream().map(WideStrategy::launches)).containsExactly(4, 2, 2);
-      // Two results in f32 are neither written nor read.
-      long weights = 3L * 528 * 1040 * 2;
-      long ends = 16L * 2 * (528 + 1040 + 1040 + 528);
-      assertThat(ways.get(1).bytes()).isEqualTo(weights + ends);
-      assertThat(ways.get(0).bytes())
-          .isEqualTo(weights + ends + 16L * 2 * 528 + 4L * 16 * 1040 * 4);
-      assertThat(ways.stream().map(WideStrategy::micros))
-          .isSortedAccordingTo(Comparator.reverseOrder());
     }
   }
 

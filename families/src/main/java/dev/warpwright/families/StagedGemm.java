@@ -39,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * @param a the block that copies a tile of A
  * @param b the block that copies a tile of B
  * @param held the block that brings a tile of one of them to registers, if one goes there
- * @param normed what norms rows of A, if they are
+ * @param normed the blocks that norm rows of A, if they are: sums of squares are made zero, added
+ *     up, and become each row's factor
  * @param rows the loop over rows of tiles, those of several products after each other
  * @param columns the loop over columns of tiles
  */
@@ -51,7 +52,7 @@ public record StagedGemm(
     BlockRef a,
     BlockRef b,
     @Nullable BlockRef held,
-    @Nullable Normed normed,
+    List<BlockRef> normed,
     LoopRef rows,
     LoopRef columns) {
 
@@ -148,26 +149,8 @@ public record StagedGemm(
     BlockRef zero = s.decomposeReduction(squares, step.outer());
     s.pipeline(step.outer(), stages);
     return new StagedGemm(
-        sums,
-        init,
-        result,
-        store,
-        a,
-        b,
-        null,
-        new Normed(zero, squares, norm),
-        m.outer(),
-        n.outer());
+        sums, init, result, store, a, b, null, List.of(zero, squares, norm), m.outer(), n.outer());
   }
-
-  /**
-   * What becomes of rows of A that are normed.
-   *
-   * @param init the block that makes the sums of their squares zero
-   * @param squares the block that adds squares up
-   * @param norm the block that makes each row's factor of its sum
-   */
-  public record Normed(BlockRef init, BlockRef squares, BlockRef norm) {}
 
   /**
    * Tiles a product, or many of the same shape.
@@ -225,7 +208,7 @@ public record StagedGemm(
     BlockRef init = s.decomposeReduction(sums, k.outer());
     s.pipeline(k.outer(), stages);
     LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    return new StagedGemm(sums, init, result, store, a, b, registers, null, rows, n.outer());
+    return new StagedGemm(sums, init, result, store, a, b, registers, List.of(), rows, n.outer());
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */
@@ -237,10 +220,8 @@ public record StagedGemm(
       s.tensorize(held, Attrs.NONE);
     }
     s.tensorize(sums, product);
-    if (normed != null) {
-      s.tensorize(normed.init(), Attrs.NONE);
-      s.tensorize(normed.squares(), Attrs.NONE);
-      s.tensorize(normed.norm(), Attrs.NONE);
+    for (BlockRef block : normed) {
+      s.tensorize(block, Attrs.NONE);
     }
     s.tensorize(result, Attrs.NONE);
     s.tensorize(store, Attrs.NONE);

@@ -1,13 +1,13 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.predict.CounterTime;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
-import dev.warpwright.perf.CounterTime;
 import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;

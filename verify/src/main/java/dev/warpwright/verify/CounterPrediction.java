@@ -1,13 +1,13 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.predict.CounterTime;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.RooflineBound;
 import dev.warpwright.perf.order.OrderTraffic;

@@ -1,11 +1,11 @@
 package dev.warpwright.verify;
 
+import dev.warpwright.compiler.predict.CounterTime;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.visit.ScalarEval;
-import dev.warpwright.perf.CounterTime;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;

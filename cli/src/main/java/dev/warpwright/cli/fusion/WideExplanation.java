@@ -8,7 +8,7 @@ import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
-import dev.warpwright.compiler.fusion.WideStrategy;
+import dev.warpwright.compiler.predict.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;

@@ -15,7 +15,7 @@ import dev.warpwright.compiler.fusion.FusionTimes;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.fusion.NetworkCompiler.Judged;
 import dev.warpwright.compiler.fusion.Verdict;
-import dev.warpwright.compiler.fusion.WideStrategy;
+import dev.warpwright.compiler.predict.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;

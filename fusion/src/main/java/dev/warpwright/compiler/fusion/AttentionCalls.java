@@ -35,9 +35,9 @@ import java.util.stream.Stream;
  * Attention in a network by the family's kernels: its rows are entries, which all have all keys.
  * Queries, keys, values and the result are the network's buffers in another shape.
  */
-final class AttentionCalls {
+public final class AttentionCalls {
   /** Of its kernels. */
-  static final String STRATEGY = "attention";
+  public static final String STRATEGY = "attention";
 
   private final String name;
   private final GpuTarget target;
@@ -190,7 +190,7 @@ final class AttentionCalls {
   }
 
   /** What the launches of an attention of so many rows are expected to take, in microseconds. */
-  static double expectedUs(
+  public static double expectedUs(
       NetworkFunction network, NetworkFunction.Attention attention, int rows, GpuTarget target) {
     DeviceModel device = Prediction.device(target).orElseThrow();
     return AttentionModel.ranked(workload(network.func().name(), attention, rows), device)

@@ -243,13 +243,4 @@ public record NetworkFunction(
   public List<Matmul> products() {
     return stages.stream().filter(Matmul.class::isInstance).map(Matmul.class::cast).toList();
   }
-
-  /** The widest intermediate, in columns. */
-  public long widest() {
-    long widest = 1;
-    for (Matmul product : products()) {
-      widest = Math.max(widest, Math.max(product.n(), product.k()));
-    }
-    return widest;
-  }
 }

@@ -41,19 +41,8 @@ public final class ConstantTensor {
   private final MemorySegment data;
   private final @Nullable Origin origin;
 
-  /** What {@link #interleaved} has made of it. */
-  private final Map<Interleaving, ConstantTensor> interleaved = new HashMap<>();
-
-  /** What {@link #stacked} has made of it. */
-  private final Map<List<ConstantTensor>, ConstantTensor> stacked = new HashMap<>();
-
-  /** What {@link #scaled} has made of it. */
-  private final Map<ConstantTensor, ConstantTensor> scaled = new HashMap<>();
-
-  private @Nullable ConstantTensor zeros;
-  private @Nullable ConstantTensor tf32;
-
-  private record Interleaving(@Nullable ConstantTensor other, long rows, int group) {}
+  /** What was made of it, by how it came about. */
+  private final Map<Origin, ConstantTensor> derived = new HashMap<>();
 
   /**
    * A tensor over existing bytes, which are not copied.
@@ -141,7 +130,7 @@ public final class ConstantTensor {
         case F64 -> data.set(DOUBLE, i * 8L, v);
         case F32 -> data.set(FLOAT, i * 4L, (float) v);
         case F16 -> data.set(SHORT, i * 2L, Float.floatToFloat16((float) v));
-        case BF16 -> data.set(SHORT, i * 2L, floatToBfloat16((float) v));
+        case BF16 -> data.set(SHORT, i * 2L, Numerics.bf16Bits((float) v));
         case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
             throw new IllegalArgumentException("cannot round to " + dtype);
       }
@@ -277,11 +266,6 @@ public final class ConstantTensor {
     };
   }
 
-  /** {@return the index of the first element that is NaN or infinite, or -1 if all are finite} */
-  public long firstNonFinite() {
-    return NonFinite.first(this);
-  }
-
   /**
    * {@return the rows of this tensor and of another one in turns, so many of each; made once, so
    * that all programs that want it share it}
@@ -299,8 +283,9 @@ public final class ConstantTensor {
       throw new IllegalArgumentException(
           String.format(Locale.ROOT, "%d rows of %s in groups of %d", rows, typeText(), group));
     }
-    return interleaved.computeIfAbsent(
-        new Interleaving(other, rows, group), key -> interleave(other, rows, group));
+    return derived.computeIfAbsent(
+        new Origin.Interleaved(this, other, rows, group),
+        key -> interleave(other, rows, group, key));
   }
 
   /**
@@ -317,12 +302,12 @@ public final class ConstantTensor {
         throw new IllegalArgumentException(typeText() + " above " + other.typeText());
       }
     }
-    return stacked.computeIfAbsent(List.copyOf(others), this::stack);
-  }
-
-  private ConstantTensor stack(List<ConstantTensor> others) {
     List<ConstantTensor> all = new ArrayList<>(List.of(this));
     all.addAll(others);
+    return derived.computeIfAbsent(new Origin.Stacked(all), key -> stack(all, key));
+  }
+
+  private ConstantTensor stack(List<ConstantTensor> all, Origin key) {
     long rows = all.stream().mapToLong(part -> part.shape.getFirst()).sum();
     MemorySegment segment =
         Arena.ofAuto().allocate(all.stream().mapToLong(part -> part.data.byteSize()).sum(), 64);
@@ -336,12 +321,11 @@ public final class ConstantTensor {
         dtype,
         List.of(rows, shape.getLast()),
         segment,
-        new Origin.Stacked(all));
+        key);
   }
 
   /**
-   * {@return this matrix with each column multiplied by a number, rounded to its type; made once,
-   * so that all programs that want it share it}
+   * {@return this matrix with each column multiplied by a number, rounded to its type; made once}
    *
    * @param factors one for each column
    */
@@ -349,40 +333,33 @@ public final class ConstantTensor {
     if (rank() != 2 || factors.count != shape.getLast()) {
       throw new IllegalArgumentException(typeText() + " times " + factors.typeText());
     }
-    return scaled.computeIfAbsent(
-        factors,
-        f -> {
-          MemorySegment product =
-              made(name, dtype, shape, count, i -> doubleAt(i) * f.doubleAt(i % f.count)).data;
-          return new ConstantTensor(name, dtype, shape, product, new Origin.Scaled(this, f));
-        });
+    return derived.computeIfAbsent(
+        new Origin.Scaled(this, factors),
+        key -> of(dtype, key, i -> doubleAt(i) * factors.doubleAt(i % factors.count)));
   }
 
   /** {@return a tensor of zeros of the same shape and type, always the same one} */
   public synchronized ConstantTensor zeros() {
-    if (zeros == null) {
-      zeros =
-          new ConstantTensor(
-              "zeros",
-              dtype,
-              shape,
-              Arena.ofAuto().allocate(data.byteSize(), 64),
-              new Origin.Zeros(this));
-    }
-    return zeros;
+    return derived.computeIfAbsent(
+        new Origin.Zeros(this),
+        key ->
+            new ConstantTensor(
+                "zeros", dtype, shape, Arena.ofAuto().allocate(data.byteSize(), 64), key));
   }
 
   /** {@return the tensor rounded as matrix instructions in tf32 want their operands; made once} */
   public synchronized ConstantTensor tf32() {
-    if (tf32 == null) {
-      MemorySegment rounded =
-          made(name, DType.F32, shape, count, i -> Numerics.tf32((float) doubleAt(i))).data;
-      tf32 = new ConstantTensor(name, DType.F32, shape, rounded, new Origin.Rounded(this));
-    }
-    return tf32;
+    return derived.computeIfAbsent(
+        new Origin.Rounded(this),
+        key -> of(DType.F32, key, i -> Numerics.tf32((float) doubleAt(i))));
   }
 
-  private ConstantTensor interleave(@Nullable ConstantTensor other, long rows, int group) {
+  private ConstantTensor of(DType type, Origin key, LongToDoubleFunction values) {
+    return new ConstantTensor(name, type, shape, made(name, type, shape, count, values).data, key);
+  }
+
+  private ConstantTensor interleave(
+      @Nullable ConstantTensor other, long rows, int group, Origin key) {
     long own = shape.getFirst();
     long row = own == 0 ? 0 : data.byteSize() / own;
     MemorySegment all = Arena.ofAuto().allocate(2 * rows * row, 64);
@@ -396,11 +373,7 @@ public final class ConstantTensor {
     List<Long> wide = new ArrayList<>(shape);
     wide.set(0, 2 * rows);
     return new ConstantTensor(
-        other == null ? name : name + " and " + other.name,
-        dtype,
-        wide,
-        all,
-        new Origin.Interleaved(this, other, rows, group));
+        other == null ? name : name + " and " + other.name, dtype, wide, all, key);
   }
 
   /** {@return all elements as {@link #floatAt}} */
@@ -443,14 +416,6 @@ public final class ConstantTensor {
 
   private IllegalStateException notReadable() {
     return new IllegalStateException("elements of " + dtype + " cannot be read this way");
-  }
-
-  private static short floatToBfloat16(float v) {
-    int bits = Float.floatToRawIntBits(v);
-    if (Float.isNaN(v)) {
-      return (short) (bits >>> 16 | 0x40); // quiet, so that truncation cannot make it infinite
-    }
-    return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
   }
 
   /** {@return type and shape for messages, for example {@code f32[64, 10]}} */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.type.DType;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -37,24 +36,21 @@ class ConstantTensorTest {
     assertThat(ConstantTensor.elementCount(List.of(1L << 62, 0L))).isZero();
   }
 
+  /** Each column times a number, rounded once; made once, and known how. */
   @Test
-  void findsTheFirstElementThatIsNotFinite() {
-    for (DType dtype : new DType[] {DType.F64, DType.F32, DType.F16, DType.BF16}) {
-      for (int at : new int[] {0, 1, 16383, 16384, 40000}) {
-        double[] values = new double[40001];
-        Arrays.setAll(values, i -> i % 2 == 0 ? -65000 : 1e-30);
-        List<Long> shape = List.of((long) values.length);
-        assertThat(ConstantTensor.ofDoubles("t", dtype, shape, values).firstNonFinite())
-            .isEqualTo(-1);
-        for (double bad : new double[] {Double.NaN, Double.NEGATIVE_INFINITY}) {
-          values[at] = bad;
-          values[40000] = bad;
-          assertThat(ConstantTensor.ofDoubles("t", dtype, shape, values).firstNonFinite())
-              .isEqualTo(at);
-        }
-      }
-    }
-    assertThat(ConstantTensor.ofLongs("t", List.of(1L), -1).firstNonFinite()).isEqualTo(-1);
+  void columnsAreScaled() {
+    ConstantTensor a = ConstantTensor.ofDoubles("a", DType.BF16, List.of(2L, 2L), 1, 3, -2, 257);
+    ConstantTensor factors = ConstantTensor.ofDoubles("f", DType.F32, List.of(2L), 0.5, 1 + 0x1p-8);
+    ConstantTensor scaled = a.scaled(factors);
+    assertThat(scaled.dtype()).isEqualTo(DType.BF16);
+    // 3 + 3/256 lies nearer to 3.015625 than to 3; 256 · 257/256 between 256 and 258.
+    assertThat(scaled.toDoubles()).containsExactly(0.5, 3.015625, -1, 256);
+    assertThat(a.scaled(factors)).isSameAs(scaled);
+    assertThat(scaled.origin()).isEqualTo(new Origin.Scaled(a, factors));
+    assertThat(Origin.weights(scaled)).isNull();
+    assertThat(Origin.weights(a.stored().scaled(factors.stored()))).hasSize(2);
+    ConstantTensor one = ConstantTensor.ofDoubles("f", DType.F32, List.of(1L), 2);
+    assertThatThrownBy(() -> a.scaled(one)).isInstanceOf(IllegalArgumentException.class);
   }
 
   /** Rows of two in turns, and of nothing where there are no more. */

@@ -20,7 +20,6 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,12 +51,21 @@ public final class TileSums {
   private final Expr thread;
   private boolean told;
 
-  private TileSums(Buffer sums, long parts, int lanes, int threads, Expr thread) {
-    this.sums = sums;
-    this.parts = parts;
-    this.lanes = lanes;
+  private TileSums(Stmt.TileReduce reduce, int threads, Expr thread) {
+    Buffer tile = load(reduce).buffer();
+    long columns = Guards.extent(new Range(Exprs.i32(0), reduce.reduceExtents().getFirst()));
+    this.sums = reduce.to();
+    this.lanes = BYTES / tile.dtype().bytes();
+    this.parts = columns / lanes;
     this.threads = threads;
     this.thread = thread;
+    if (reduce.op() != ReduceOp.SUM
+        || !reduce.indices().equals(List.copyOf(reduce.vars()))
+        || columns % lanes != 0
+        || WARP % parts != 0) {
+      throw new LoweringException(
+          "the sums " + sums.name() + " are not over rows that threads of a warp share");
+    }
     long rounds = Math.ceilDiv(sums.extent(0) * parts, threads);
     this.own = Buffer.of(sums.name() + "_own", DType.F32, Scope.LOCAL, rounds);
   }
@@ -82,55 +90,37 @@ public final class TileSums {
    * @throws LoweringException if rows are not shared evenly
    */
   public static @Nullable TileSums of(Buffer sums, Stmt body, int threads, Expr thread) {
-    Stmt.TileReduce[] found = new Stmt.TileReduce[1];
+    TileSums[] found = new TileSums[1];
     Walk.statements(
         body,
         s -> {
           if (s instanceof Stmt.TileReduce reduce && reduce.to() == sums) {
-            found[0] = reduce;
+            found[0] = new TileSums(reduce, threads, thread);
           }
         });
-    Stmt.TileReduce reduce = found[0];
-    if (reduce == null) {
-      return null;
-    }
-    Buffer tile = tile(reduce);
-    int lanes = BYTES / tile.dtype().bytes();
-    long columns = Guards.extent(new Range(Exprs.i32(0), reduce.reduceExtents().getFirst()));
-    long parts = columns / lanes;
-    if (reduce.op() != ReduceOp.SUM
-        || reduce.vars().size() != 1
-        || reduce.reduceVars().size() != 1
-        || !reduce.indices().equals(List.copyOf(reduce.vars()))
-        || columns % lanes != 0
-        || WARP % parts != 0) {
-      throw new LoweringException(
-          "the sums " + sums.name() + " are not over rows that threads of a warp share");
-    }
-    return new TileSums(sums, parts, lanes, threads, thread);
+    return found[0];
   }
 
-  /** The tile whose rows are added up. */
-  private static Buffer tile(Stmt.TileReduce reduce) {
-    Buffer[] tile = new Buffer[1];
-    boolean[] alike = {true};
+  /** The element that is read of the tile whose rows are added up. */
+  private static Expr.Load load(Stmt.TileReduce reduce) {
+    Expr.Load[] load = new Expr.Load[1];
     Walk.expressions(
         reduce.value(),
         e -> {
-          if (e instanceof Expr.Load(Buffer from, List<Expr> at)) {
+          if (e instanceof Expr.Load found) {
+            List<Expr> at = found.indices();
             int rank = at.size();
-            alike[0] &=
-                (tile[0] == null || tile[0] == from)
-                    && rank >= 2
-                    && at.get(rank - 2) == reduce.vars().getFirst()
-                    && at.get(rank - 1) == reduce.reduceVars().getFirst();
-            tile[0] = from;
+            if (load[0] != null && !load[0].equals(found)
+                || rank < 2
+                || !at.subList(rank - 2, rank)
+                    .equals(List.of(reduce.vars().getFirst(), reduce.reduceVars().getFirst()))) {
+              throw new LoweringException(
+                  "the sums " + reduce.to().name() + " are not of one tile's rows");
+            }
+            load[0] = found;
           }
         });
-    if (tile[0] == null || !alike[0]) {
-      throw new LoweringException("the sums " + reduce.to().name() + " are not of one tile's rows");
-    }
-    return tile[0];
+    return load[0];
   }
 
   /** What a thread adds up. */
@@ -144,14 +134,8 @@ public final class TileSums {
     return ThreadCode.each(own, (r, type) -> Exprs.zero(type));
   }
 
-  private Stmt rounds(BiFunction<Expr, Expr, Stmt> body) {
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "round",
-        own.extent(0),
-        round ->
-            body.apply(
-                round, Exprs.add(Exprs.div(thread, parts), Exprs.mul(round, threads / parts))));
+  private Expr row(Expr round) {
+    return Exprs.add(Exprs.div(thread, parts), Exprs.mul(round, threads / parts));
   }
 
   /** Where a thread's row is one of the tile's. */
@@ -163,62 +147,43 @@ public final class TileSums {
 
   /** Adds a tile's rows up. */
   public Stmt add(Stmt.TileReduce reduce) {
-    Buffer tile = tile(reduce);
+    Expr.Load load = load(reduce);
     Var column = reduce.reduceVars().getFirst();
     Expr first = Exprs.mul(Exprs.mod(thread, parts), lanes);
-    return rounds(
-        (round, row) ->
-            inside(
-                row,
-                ThreadCode.withTemporary(
-                    "run",
-                    tile.dtype(),
-                    lanes,
-                    run -> {
-                      Expr.Load whole = load(reduce);
-                      Substitution at =
-                          Substitution.ofVars(Map.of(reduce.vars().getFirst(), row, column, first));
-                      List<Expr> from = whole.indices().stream().map(at::expr).toList();
-                      return Stmts.seq(
-                          ThreadCode.move(run, List.of(Exprs.i32(0)), tile, from, lanes),
-                          Stmts.loop(
-                              ForKind.UNROLLED,
-                              "v",
-                              lanes,
-                              v -> {
-                                Expr value = element(reduce, run, v, row, Exprs.add(first, v));
-                                List<Expr> place = List.of(round);
-                                return new Stmt.Store(
-                                    own, place, Exprs.add(new Expr.Load(own, place), value));
-                              }));
-                    })));
-  }
-
-  private static Expr.Load load(Stmt.TileReduce reduce) {
-    Expr.Load[] load = new Expr.Load[1];
-    Walk.expressions(
-        reduce.value(),
-        e -> {
-          if (e instanceof Expr.Load found) {
-            load[0] = found;
-          }
+    Buffer run = Buffer.of("run", load.buffer().dtype(), Scope.LOCAL, lanes);
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "round",
+        own.extent(0),
+        round -> {
+          Substitution at =
+              Substitution.ofVars(Map.of(reduce.vars().getFirst(), row(round), column, first));
+          List<Expr> from = load.indices().stream().map(at::expr).toList();
+          List<Expr> to = List.of(round);
+          Stmt sum =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "v",
+                  lanes,
+                  v -> {
+                    Expr element = new Expr.Load(run, List.of(v));
+                    Expr value =
+                        new Rewriter() {
+                          @Override
+                          public Expr expr(Expr e) {
+                            return e.equals(load) ? element : super.expr(e);
+                          }
+                        }.expr(reduce.value());
+                    Substitution here =
+                        Substitution.ofVars(
+                            Map.of(
+                                reduce.vars().getFirst(), row(round), column, Exprs.add(first, v)));
+                    return new Stmt.Store(
+                        own, to, Exprs.add(new Expr.Load(own, to), here.expr(value)));
+                  });
+          Stmt read = ThreadCode.move(run, List.of(Exprs.i32(0)), load.buffer(), from, lanes);
+          return inside(row(round), new Stmt.Alloc(run, Stmts.seq(read, sum)));
         });
-    return load[0];
-  }
-
-  /** What an element adds, which has been read. */
-  private static Expr element(
-      Stmt.TileReduce reduce, Buffer run, Expr number, Expr row, Expr column) {
-    Expr value =
-        new Rewriter() {
-          @Override
-          public Expr expr(Expr e) {
-            return e instanceof Expr.Load ? new Expr.Load(run, List.of(number)) : super.expr(e);
-          }
-        }.expr(reduce.value());
-    return Substitution.ofVars(
-            Map.of(reduce.vars().getFirst(), row, reduce.reduceVars().getFirst(), column))
-        .expr(value);
   }
 
   /**
@@ -232,21 +197,25 @@ public final class TileSums {
     }
     told = true;
     Stmt all =
-        rounds(
-            (round, row) -> {
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "round",
+            own.extent(0),
+            round -> {
               List<Expr> at = List.of(round);
               Expr mine = new Expr.Load(own, at);
               List<Stmt> stmts = new ArrayList<>();
               for (long distance = 1; distance < parts; distance *= 2) {
-                Expr other =
-                    new Expr.Call(
-                        Intrinsics.SHFL_XOR_F32, List.of(mine, Exprs.i32(distance)), Type.F32);
-                stmts.add(new Stmt.Store(own, at, Exprs.add(mine, other)));
+                List<Expr> other = List.of(mine, Exprs.i32(distance));
+                stmts.add(
+                    new Stmt.Store(
+                        own,
+                        at,
+                        Exprs.add(mine, new Expr.Call(Intrinsics.SHFL_XOR_F32, other, Type.F32))));
               }
+              Stmt store = new Stmt.Store(sums, List.of(row(round)), mine);
               Expr isFirst = Exprs.eq(Exprs.mod(thread, parts), Exprs.i32(0));
-              stmts.add(
-                  inside(
-                      row, new Stmt.If(isFirst, new Stmt.Store(sums, List.of(row), mine), null)));
+              stmts.add(inside(row(round), new Stmt.If(isFirst, store, null)));
               return Stmts.seq(stmts);
             });
     return Stmts.seq(all, meet);

@@ -1,6 +1,6 @@
-package dev.warpwright.compiler.fusion;
+package dev.warpwright.compiler.predict;
 
-import dev.warpwright.compiler.predict.NetworkPrediction;
+import dev.warpwright.compiler.fusion.AttentionCalls;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.GemmKernels;

@@ -1,4 +1,4 @@
-package dev.warpwright.perf;
+package dev.warpwright.compiler.predict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

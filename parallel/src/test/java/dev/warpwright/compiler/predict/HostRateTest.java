@@ -1,4 +1,4 @@
-package dev.warpwright.perf.predict;
+package dev.warpwright.compiler.predict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.warpwright.perf.predict;
+package dev.warpwright.compiler.predict;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,9 +1,10 @@
-package dev.warpwright.perf;
+package dev.warpwright.compiler.predict;
 
 import static dev.warpwright.perf.UnitNumber.L2_BYTES_PER_CLOCK;
 import static dev.warpwright.perf.UnitNumber.OVERLAP;
 import static dev.warpwright.perf.UnitNumber.REACHED;
 
+import dev.warpwright.perf.UnitNumber;
 import dev.warpwright.target.DeviceModel;
 
 /**
