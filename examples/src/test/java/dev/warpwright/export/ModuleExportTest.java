@@ -10,6 +10,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
+import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.ScheduledGemm;
@@ -20,6 +21,7 @@ import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.synthetic.RandomDecoderLayer;
 import dev.warpwright.synthetic.RandomFfn;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
@@ -110,6 +112,36 @@ final class ModuleExportTest {
         export("ffn-swiglu-128-352/model.safetensors", Precision.F16, GpuTarget.SM_80);
     assertThat(text(files, "module.py"))
         .contains("_interleaved(w[\"gate_proj.weight\"], w[\"up_proj.weight\"]");
+  }
+
+  /** Where GEMMs norm rows, a norm's factors are multiplied into weights, which may be others. */
+  @Test
+  void factorsOfNormsAreInWeights() {
+    Graph graph = new RandomDecoderLayer(2, 1, 32, 64, 4).graph(DType.BF16, 1);
+    CompiledProgram program =
+        NetworkCompiler.alternative(
+                graph,
+                GpuTarget.SM_90A,
+                Precision.BF16,
+                3,
+                () -> GemmKernels.uncompiled(GpuTarget.SM_90A),
+                PerLayerWay.of("GEMM per layer overlap=1 norms=gemm").orElseThrow())
+            .compile()
+            .get()
+            .orElseThrow();
+    Map<String, byte[]> files =
+        CudaExport.program(
+            "net",
+            new Model(graph),
+            program,
+            GpuTarget.SM_90A,
+            CudaExport.Form.SOURCES,
+            3,
+            "A layer");
+    assertThat(text(files, "module.py"))
+        .contains(
+            "(w[\"gate_proj.weight\"].float() * w[\"post_attention_norm.weight\"].float()"
+                + ".reshape(-1)).to(w[\"gate_proj.weight\"].dtype)");
   }
 
   /** Tables of integers are among the constants, and no parameters. */

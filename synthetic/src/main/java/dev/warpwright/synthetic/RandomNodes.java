@@ -74,7 +74,7 @@ final class RandomNodes {
     SplittableRandom own = random.split();
     Arrays.setAll(values, i -> 1 + 0.1 * own.nextGaussian());
     return new Operand.OfTensor(
-        ConstantTensor.ofDoubles(name, dtype, List.of((long) features), values));
+        ConstantTensor.ofDoubles(name, dtype, List.of((long) features), values).stored());
   }
 
   Operand number(double value) {

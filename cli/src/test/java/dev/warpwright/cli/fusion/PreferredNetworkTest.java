@@ -87,6 +87,10 @@ final class PreferredNetworkTest {
     String layers = "GEMM per layer overlap=1";
     String name = layers + " attention0=5a6b7c8d gemm0=1f2e3d4c gemm12=00000000";
     assertThat(PerLayerWay.of(name).orElseThrow().name()).isEqualTo(name);
+    String normed = layers + " norms=gemm gemm0=1f2e3d4c";
+    assertThat(PerLayerWay.of(normed).orElseThrow().name()).isEqualTo(normed);
+    assertThat(PerLayerWay.of(normed).orElseThrow().plain().name())
+        .isEqualTo(layers + " norms=gemm");
     for (String other :
         List.of(NAME, layers + " gemm0=1f2e3d4", "GEMM per layers", layers + " prefetch=1")) {
       assertThat(PerLayerWay.of(other)).as(other).isEmpty();

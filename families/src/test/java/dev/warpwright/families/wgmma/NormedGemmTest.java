@@ -3,11 +3,14 @@ package dev.warpwright.families.wgmma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
@@ -73,7 +76,10 @@ final class NormedGemmTest {
   @ParameterizedTest
   @MethodSource("cases")
   void computesWhatItWasMadeOf(GemmWorkload workload, HopperConfig config) {
-    Simulated.assertSame(HopperGemm.schedule(workload, config));
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    Simulated.assertSame(gemm);
+    assertThat(IrPrinter.text(Replay.schedule(gemm.trace(), gemm.func(), 0).func()))
+        .isEqualTo(IrPrinter.text(gemm.tiles()));
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.RmsNorm;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.tensor.Approximations;
@@ -254,16 +255,17 @@ final class FunctionBody {
 
   /** The RMS norms whose operands and results are stored in the type of activations. */
   List<NetworkFunction.Norm> norms(Graph graph) {
+    Map<Value, Node> producers = new IdentityHashMap<>();
     List<NetworkFunction.Norm> norms = new ArrayList<>();
-    RmsNorm.of(graph)
-        .forEach(
-            (value, norm) -> {
-              Buffer x = inMemory(norm.input());
-              Buffer to = inMemory(value);
-              if (x != null && to != null) {
-                norms.add(new NetworkFunction.Norm(x, to, norm.scale(), norm.epsilon()));
-              }
-            });
+    for (Node node : graph.needed()) {
+      producers.put(node.output(), node);
+      RmsNorm norm = RmsNorm.of(node, producers);
+      Buffer x = norm == null ? null : inMemory(norm.input());
+      Buffer to = inMemory(node.output());
+      if (norm != null && x != null && to != null) {
+        norms.add(new NetworkFunction.Norm(x, to, norm.scale(), norm.epsilon()));
+      }
+    }
     return norms;
   }
 

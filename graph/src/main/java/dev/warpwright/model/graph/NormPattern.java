@@ -3,6 +3,7 @@ package dev.warpwright.model.graph;
 import dev.warpwright.workload.Pointwise;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,18 @@ final class NormPattern {
 
   /** The layer normalisation that a node ends, or null. */
   static @Nullable LayerNorm match(Elementwise node, Map<Value, Node> producers) {
-    return new NormPattern(producers).norm(node);
+    NormPattern pattern = new NormPattern(producers);
+    RmsNorm quotient =
+        pattern.quotient(
+            node,
+            (value, root) -> {
+              Value x = pattern.centredOf(value);
+              return x != null && x == pattern.centredOf(root);
+            });
+    Value x = quotient == null ? null : pattern.centredOf(quotient.input());
+    return quotient == null || x == null
+        ? null
+        : new LayerNorm(node.output(), x, null, null, quotient.epsilon(), node.name());
   }
 
   /** The RMS norm that a node ends, its factors included, or null. */
@@ -30,34 +42,33 @@ final class NormPattern {
       if (operands.get(i) instanceof Operand.OfTensor factors
           && factors.tensor().count() == node.output().features()
           && operands.get(1 - i) instanceof Operand.OfValue(Value unit)
-          && producers.get(unit) instanceof Elementwise quotient) {
-        RmsNorm found = pattern.divided(quotient, factors.tensor());
-        if (found != null) {
-          return found;
-        }
+          && producers.get(unit) instanceof Elementwise divided) {
+        RmsNorm found = pattern.quotient(divided, (x, root) -> x == root);
+        return found == null ? null : new RmsNorm(found.input(), factors.tensor(), found.epsilon());
       }
     }
-    return pattern.divided(node, null);
+    return pattern.quotient(node, (x, root) -> x == root);
   }
 
-  private @Nullable RmsNorm divided(Elementwise node, @Nullable ConstantTensor scale) {
+  /** A value by √(mean(root²) + ε), where root may be what is asked for; or null. */
+  private @Nullable RmsNorm quotient(Elementwise node, BiPredicate<Value, Value> isOf) {
     if (node.inputs().size() != 2) {
       return null;
     }
     Value first = node.inputs().get(0);
     Value second = node.inputs().get(1);
     return switch (node.kind()) {
-      case ElementwiseOp.DIV -> rms(first, root(second), scale);
+      case ElementwiseOp.DIV -> quotient(first, root(second), isOf);
       case ElementwiseOp.MUL -> {
-        RmsNorm found = rms(first, inverseRoot(second), scale);
-        yield found != null ? found : rms(second, inverseRoot(first), scale);
+        RmsNorm found = quotient(first, inverseRoot(second), isOf);
+        yield found != null ? found : quotient(second, inverseRoot(first), isOf);
       }
       default -> null;
     };
   }
 
-  /** The norm, if the second value is mean(x²) + ε of the first. */
-  private @Nullable RmsNorm rms(Value x, @Nullable Value shifted, @Nullable ConstantTensor scale) {
+  private @Nullable RmsNorm quotient(
+      Value value, @Nullable Value shifted, BiPredicate<Value, Value> isOf) {
     if (shifted == null || !(producers.get(shifted) instanceof Elementwise sum)) {
       return null;
     }
@@ -66,40 +77,8 @@ final class NormPattern {
       return null;
     }
     Value squares = meanOf(shift.value());
-    return squares != null && squareOf(squares) == x ? new RmsNorm(x, scale, shift.scalar()) : null;
-  }
-
-  private @Nullable LayerNorm norm(Elementwise node) {
-    if (node.inputs().size() != 2) {
-      return null;
-    }
-    Value first = node.inputs().get(0);
-    Value second = node.inputs().get(1);
-    return switch (node.kind()) {
-      case ElementwiseOp.DIV -> norm(node, first, root(second));
-      case ElementwiseOp.MUL -> {
-        LayerNorm found = norm(node, first, inverseRoot(second));
-        yield found != null ? found : norm(node, second, inverseRoot(first));
-      }
-      default -> null;
-    };
-  }
-
-  /** The normalisation, if one value is x − mean(x) and the other its variance + ε. */
-  private @Nullable LayerNorm norm(Elementwise node, Value centred, @Nullable Value shifted) {
-    Value x = centredOf(centred);
-    if (x == null || shifted == null || !(producers.get(shifted) instanceof Elementwise sum)) {
-      return null;
-    }
-    Scaled shift = withScalar(sum);
-    if (sum.kind() != ElementwiseOp.ADD || shift == null || !(shift.scalar() >= 0)) {
-      return null;
-    }
-    Value squares = meanOf(shift.value());
     Value root = squares == null ? null : squareOf(squares);
-    return root != null && centredOf(root) == x
-        ? new LayerNorm(node.output(), x, null, null, shift.scalar(), node.name())
-        : null;
+    return root != null && isOf.test(value, root) ? new RmsNorm(value, null, shift.scalar()) : null;
   }
 
   /** The x of x − mean(x), or null. */

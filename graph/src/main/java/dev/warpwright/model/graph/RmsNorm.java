@@ -1,6 +1,5 @@
 package dev.warpwright.model.graph;
 
-import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,20 +12,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record RmsNorm(Value input, @Nullable ConstantTensor scale, double epsilon) {
   /**
-   * {@return the norms of a graph, by their results}
+   * {@return the norm that an operator ends, or null}
    *
-   * @param graph simplified or not
+   * @param node the operator
+   * @param producers of values, by them
    */
-  public static Map<Value, RmsNorm> of(Graph graph) {
-    Map<Value, Node> producers = new HashMap<>();
-    graph.needed().forEach(node -> producers.put(node.output(), node));
-    Map<Value, RmsNorm> norms = new HashMap<>();
-    for (Node node : graph.needed()) {
-      RmsNorm norm = node instanceof Elementwise e ? NormPattern.rms(e, producers) : null;
-      if (norm != null) {
-        norms.put(node.output(), norm);
-      }
-    }
-    return norms;
+  public static @Nullable RmsNorm of(Node node, Map<Value, Node> producers) {
+    return node instanceof Elementwise e ? NormPattern.rms(e, producers) : null;
   }
 }

@@ -79,6 +79,9 @@ public final class WorkloadReference {
     int m = Math.toIntExact(gemm.m());
     int n = Math.toIntExact(gemm.n());
     int k = Math.toIntExact(gemm.k());
+    if (gemm.epilogue().isNormed()) {
+      throw new IllegalArgumentException("GEMMs that norm rows are checked in networks only");
+    }
     int batch = Math.toIntExact(gemm.batch().count());
     Sums result = new Sums(batch * m * n);
     double[] a = k == 0 ? new double[0] : arrays.apply(gemm.a()).toDoubles();
