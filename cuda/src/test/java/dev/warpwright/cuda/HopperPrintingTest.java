@@ -231,7 +231,14 @@ class HopperPrintingTest {
   @Test
   void operandsOfProductsArePlainWhereTheSwizzleChangesNothing() {
     TargetIntrinsic product =
-        intrinsics().filter(i -> HopperIntrinsics.wgmmaColumns(i) == 64).findFirst().orElseThrow();
+        intrinsics()
+            .filter(
+                i ->
+                    HopperIntrinsics.wgmma(i) instanceof WgmmaGemm g
+                        && g.columns() == 64
+                        && g.rows() == 64)
+            .findFirst()
+            .orElseThrow();
     assertThat(CudaPrinter.print(kernel(product), GpuTarget.SM_90A))
         .contains("matrix_descriptor<128>(as, n * 2048 + k * 2 + 512)")
         .doesNotContain("swizzle<");

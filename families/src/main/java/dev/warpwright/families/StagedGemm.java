@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
+ * <p>Where rows of A are normed, {@code squares += A_shared²} stands behind each product, and
+ * {@code norm = 1 / sqrt(squares / K + ε)} in front of the result, whose sums it multiplies.
+ *
  * <p>An MN-major operand may go on from shared memory to registers, where it is K-major: {@code
  * A_held[i, k] <- A_shared[k, i]; acc += A_held * B_shared}.
  *
@@ -79,10 +82,8 @@ public record StagedGemm(
   public static StagedGemm of(
       Schedule s, Names names, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     int columns = Math.toIntExact(workload.epilogue().columns(tileN));
-    if (workload.epilogue().isNormed()) {
-      return normed(s, tileM, columns, tileK, stages);
-    }
-    return of(s, names, workload.batch().isMany(), null, tileM, columns, tileK, stages);
+    boolean normed = workload.epilogue().isNormed();
+    return of(s, names, workload.batch().isMany(), null, normed, tileM, columns, tileK, stages);
   }
 
   /**
@@ -92,7 +93,7 @@ public record StagedGemm(
    */
   public static StagedGemm holding(
       Schedule s, GemmWorkload workload, String held, int tileM, int tileN, int tileK, int stages) {
-    return of(s, Names.GEMM, workload.batch().isMany(), held, tileM, tileN, tileK, stages);
+    return of(s, Names.GEMM, workload.batch().isMany(), held, false, tileM, tileN, tileK, stages);
   }
 
   /**
@@ -105,57 +106,15 @@ public record StagedGemm(
    */
   public static StagedGemm of(
       Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
-    return of(s, names, false, null, tileM, tileN, tileK, stages);
-  }
-
-  /**
-   * Tiles a product whose rows of A are normed: their squares are added up of the tiles that are
-   * multiplied.
-   *
-   * <pre>{@code
-   * pipeline step in K / tileK [stages] { …; acc += A_shared * B_shared; squares += A_shared² }
-   * norm = 1 / sqrt(squares / K + ε);  C_shared <- f(acc * norm)
-   * }</pre>
-   */
-  private static StagedGemm normed(Schedule s, int tileM, int tileN, int tileK, int stages) {
-    BlockRef squares = s.block("squares");
-    BlockRef norm = s.block("norm");
-    BlockRef sums = s.block("acc");
-    BlockRef result = s.block("C");
-    BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
-    List<LoopRef> loops = s.loops(store);
-    Schedule.Halves m = s.split(loops.getFirst(), tileM);
-    Schedule.Halves n = s.split(loops.getLast(), tileN);
-    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
-    for (BlockRef each : List.of(result, sums, norm, squares)) {
-      s.computeAt(each, n.outer());
-    }
-    List<LoopRef> inner = s.loops(sums);
-    Schedule.Halves k = s.split(inner.getLast(), tileK);
-    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
-    List<LoopRef> ofRows = s.loops(squares);
-    Schedule.Halves step = s.split(ofRows.getLast(), tileK);
-    s.reorder(step.outer(), ofRows.get(ofRows.size() - 2), step.inner());
-    s.merge(k.outer(), step.outer());
-    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums, squares);
-    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
-    s.computeAt(a, step.outer());
-    s.computeAt(b, step.outer());
-    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
-    s.setScope(s.buffer("squares"), Scope.SHARED);
-    s.setScope(s.buffer("norm"), Scope.SHARED);
-    s.compactAll();
-    BlockRef init = s.decomposeReduction(sums, step.outer());
-    BlockRef zero = s.decomposeReduction(squares, step.outer());
-    s.pipeline(step.outer(), stages);
-    return new StagedGemm(
-        sums, init, result, store, a, b, null, List.of(zero, squares, norm), m.outer(), n.outer());
+    return of(s, names, false, null, false, tileM, tileN, tileK, stages);
   }
 
   /**
    * Tiles a product, or many of the same shape.
    *
    * @param held the operand that goes on to registers, or null
+   * @param normed whether rows of A are normed: their squares are added up of the tiles that are
+   *     multiplied
    * @param tileN columns of a tile of the result
    */
   private static StagedGemm of(
@@ -163,6 +122,7 @@ public record StagedGemm(
       Names names,
       boolean many,
       @Nullable String held,
+      boolean normed,
       int tileM,
       int tileN,
       int tileK,
@@ -179,12 +139,29 @@ public record StagedGemm(
     List<LoopRef> inner = s.loops(sums);
     Schedule.Halves k = s.split(inner.getLast(), tileK);
     s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
-    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
+    LoopRef steps = k.outer();
+    List<BlockRef> norm = new ArrayList<>();
+    List<BlockRef> readers = new ArrayList<>(List.of(sums));
+    if (normed) {
+      for (String name : List.of("norm", "squares")) {
+        norm.addFirst(s.block(name));
+        s.computeAt(norm.getFirst(), n.outer());
+        s.setScope(s.buffer(name), Scope.SHARED);
+      }
+      BlockRef squares = norm.getFirst();
+      List<LoopRef> ofRows = s.loops(squares);
+      Schedule.Halves step = s.split(ofRows.getLast(), tileK);
+      s.reorder(step.outer(), ofRows.get(ofRows.size() - 2), step.inner());
+      s.merge(steps, step.outer());
+      steps = step.outer();
+      readers.add(squares);
+    }
+    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, readers);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
     BlockRef registers = null;
     if (held == null) {
-      s.computeAt(a, k.outer());
-      s.computeAt(b, k.outer());
+      s.computeAt(a, steps);
+      s.computeAt(b, steps);
     } else {
       boolean first = held.equals(names.a());
       registers = s.cacheRead(s.buffer(held + "_shared"), Scope.LOCAL, sums);
@@ -193,9 +170,9 @@ public record StagedGemm(
       IntStream.range(0, planes).forEach(plane -> order.add(plane, plane));
       s.transformLayout(s.buffer(registers.name()), order);
       // Both tiles are copied before one is read.
-      s.computeAt(first ? b : a, k.outer());
-      s.computeAt(registers, k.outer());
-      s.computeAt(first ? a : b, k.outer());
+      s.computeAt(first ? b : a, steps);
+      s.computeAt(registers, steps);
+      s.computeAt(first ? a : b, steps);
     }
     s.setScope(s.buffer(names.sums()), Scope.FRAGMENT);
     s.compactAll();
@@ -205,10 +182,13 @@ public record StagedGemm(
     if (registers != null) {
       s.setScope(s.buffer(registers.name()), Scope.FRAGMENT);
     }
-    BlockRef init = s.decomposeReduction(sums, k.outer());
-    s.pipeline(k.outer(), stages);
+    BlockRef init = s.decomposeReduction(sums, steps);
+    if (normed) {
+      norm.addFirst(s.decomposeReduction(norm.getFirst(), steps));
+    }
+    s.pipeline(steps, stages);
     LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    return new StagedGemm(sums, init, result, store, a, b, registers, List.of(), rows, n.outer());
+    return new StagedGemm(sums, init, result, store, a, b, registers, norm, rows, n.outer());
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */

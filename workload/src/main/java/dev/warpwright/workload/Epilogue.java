@@ -369,11 +369,9 @@ public record Epilogue(
             rest.contains("gate"),
             rest.contains("residual"),
             rest.contains("glu"),
-            rest.stream()
-                .filter(part -> part.startsWith(NORM))
-                .mapToDouble(part -> Double.parseDouble(part.substring(NORM.length())))
-                .findFirst()
-                .orElse(PLAIN));
+            parts.getLast().startsWith(NORM)
+                ? Double.parseDouble(parts.getLast().substring(NORM.length()))
+                : PLAIN);
     if (!epilogue.text().equals(text)) {
       throw new IllegalArgumentException("\"" + text + "\" is no epilogue");
     }

@@ -83,7 +83,7 @@ public record GemmWorkload(
     if (epilogue.isNormed()
         && (k == 0 || layout.transposedA() || batch.isMany() || precision.operand().bytes() != 2)) {
       throw new IllegalArgumentException(
-          "rows of A are normed in one GEMM of 16-bit operands, where they are K-major");
+          "rows of A are normed where they are K-major, of 16 bits, of one GEMM");
     }
     long columnsOfC = epilogue.columns(n);
     leading =

@@ -13,7 +13,6 @@ import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.fusion.FusionTimes;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
-import dev.warpwright.compiler.fusion.NetworkCompiler.Judged;
 import dev.warpwright.compiler.fusion.Verdict;
 import dev.warpwright.compiler.predict.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
@@ -74,7 +73,7 @@ public final class PlanAction implements Action<ModelRequest> {
       waiting.step("predicting the other ways");
       ProgramText.write(request.emit(), compiled, rows, progress);
       Optional<FusionTimes> expected = Optional.empty();
-      List<Judged> judged = List.of();
+      Map<String, Verdict> judged = Map.of();
       List<OneKernel> alone = List.of();
       if (device.target() instanceof GpuTarget gpu) {
         expected = NetworkCompiler.expected(model.graph(), gpu, precision, rows);
@@ -95,7 +94,7 @@ public final class PlanAction implements Action<ModelRequest> {
       CompiledProgram program,
       int rows,
       Optional<FusionTimes> expected,
-      List<Judged> judged,
+      Map<String, Verdict> judged,
       List<OneKernel> alone) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
     long unfused = UnfusedTraffic.bytes(program.network(), scalars);
@@ -160,7 +159,7 @@ public final class PlanAction implements Action<ModelRequest> {
     if (ways.isEmpty()) {
       expected.ifPresent(times -> lines.append(String.format(Locale.ROOT, "%n  %s", times.text())));
     }
-    judged.forEach(one -> lines.append(strategy(one)));
+    judged.forEach((name, verdict) -> lines.append(strategy(name, verdict)));
     if (!ways.isEmpty()) {
       lines.append(String.format(Locale.ROOT, "%n  %s", TIMES));
     }
@@ -206,19 +205,19 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("oneKernelUs", expected.map(FusionTimes::oneKernel).orElse(Double.NaN))
             .with("gemmPerLayerUs", expected.map(FusionTimes::layers).orElse(Double.NaN))
             .with("persistent", Json.array(alone, OneKernel::json))
-            .with("strategies", Json.array(judged, PlanAction::json))
+            .with("strategies", Json.array(judged.entrySet(), PlanAction::json))
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
   }
 
   /** What a rule of the planner says, a line each. */
-  private static String strategy(Judged judged) {
+  private static String strategy(String name, Verdict verdict) {
     return String.format(
         Locale.ROOT,
         "%n  strategy %s: %s",
-        judged.strategy(),
-        switch (judged.verdict()) {
+        name,
+        switch (verdict) {
           case Verdict.Fires(double micros, double _) ->
               Double.isNaN(micros)
                   ? "fits, nothing is known of the device"
@@ -228,12 +227,12 @@ public final class PlanAction implements Action<ModelRequest> {
         });
   }
 
-  private static Json json(Judged judged) {
+  private static Json json(Map.Entry<String, Verdict> judged) {
     Json.Members json =
         Json.object()
-            .with("strategy", judged.strategy())
-            .with("fits", !(judged.verdict() instanceof Verdict.DoesNotFire));
-    return switch (judged.verdict()) {
+            .with("strategy", judged.getKey())
+            .with("fits", !(judged.getValue() instanceof Verdict.DoesNotFire));
+    return switch (judged.getValue()) {
       case Verdict.Fires(double micros, double _) -> json.with("expectedUs", micros);
       case Verdict.LastResort(String reason) -> json.with("why", reason);
       case Verdict.DoesNotFire(String reason) -> json.with("why", reason);

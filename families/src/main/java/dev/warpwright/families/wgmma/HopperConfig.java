@@ -2,6 +2,7 @@ package dev.warpwright.families.wgmma;
 
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 
 /**
  * The decisions of {@link HopperGemm}.
@@ -111,6 +112,11 @@ public record HopperConfig(
   /** Whether several blocks may compute a tile. */
   public boolean isDivided() {
     return !(division instanceof WorkDivision.Whole);
+  }
+
+  /** Whether a tile has fewer rows than an instruction, which computes others for nothing. */
+  public boolean isOfFewRows() {
+    return !swapAb && tileM < WgmmaGemm.ROWS;
   }
 
   /** Whether two blocks of a cluster share the steps of a tile. */

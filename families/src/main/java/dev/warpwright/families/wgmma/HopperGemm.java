@@ -14,6 +14,7 @@ import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.WgmmaGemm;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 import java.util.Locale;
@@ -167,7 +168,8 @@ public final class HopperGemm {
     DType sums = workload.precision().accumulators();
     return String.format(
         Locale.ROOT,
-        "wgmma.m64n%dk%d.%s.%s%s%s",
+        "wgmma.m%dn%dk%d.%s.%s%s%s",
+        config.isOfFewRows() ? config.tileM() : WgmmaGemm.ROWS,
         config.swapAb() ? config.tileM() : config.tileN(),
         32 / workload.operands().bytes(),
         sums == DType.I32 ? "s32" : sums.text(),

@@ -3,6 +3,7 @@ package dev.warpwright.families.wgmma;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.WgmmaGemm;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class HopperLimits {
   private static final int WARPGROUP_ROWS = 64;
   private static final int MAX_SUMS = 208;
+
+  /** Rows of a warp. */
+  private static final int MIN_ROWS = 16;
 
   /** Bytes of K that an instruction multiplies. */
   private static final int STEP_BYTES = 32;
@@ -50,7 +54,12 @@ public final class HopperLimits {
     if (config.consumers() < 1 || config.consumers() > 4) {
       return config.consumers() + " consumer warpgroups; a block has 1 to 4";
     }
-    if (productRows < 1 || productRows % (WARPGROUP_ROWS * config.consumers()) != 0) {
+    if (config.isOfFewRows()) {
+      String few = fewProblem(workload, config);
+      if (few != null) {
+        return few;
+      }
+    } else if (productRows < 1 || productRows % (WARPGROUP_ROWS * config.consumers()) != 0) {
       return String.format(
           Locale.ROOT,
           "%d rows over %d warpgroups are no multiples of 64",
@@ -110,9 +119,30 @@ public final class HopperLimits {
     return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
   }
 
+  /**
+   * What tiles of fewer rows than an instruction has need: it reads on behind the ring of A, where
+   * that of B is, and the warps that have rows store them.
+   */
+  private static @Nullable String fewProblem(GemmWorkload workload, HopperConfig config) {
+    return config.tileM() % MIN_ROWS == 0
+            && config.tileM() > 0
+            && config.consumers() == 1
+            && config.direct()
+            && !config.isDivided()
+            && workload.layout() == GemmWorkload.Layout.NT
+            && workload.operands().bytes() == 2
+            && workload.precision().accumulators() == DType.F32
+            && config.tileN() <= HopperIntrinsics.FEW_ROWS_COLUMNS
+            && config.tileM() + config.stages() * config.tileN() >= WARPGROUP_ROWS
+        ? null
+        : config.tileM()
+            + " rows of a tile: 16, 32 or 48 are one warpgroup's, of K-major operands of 16 bits";
+  }
+
   /** Registers of a consumer thread that hold sums. */
   public static long accumulatorRegisters(GemmWorkload workload, HopperConfig config) {
-    long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
+    int rows = config.isOfFewRows() ? WARPGROUP_ROWS : config.tileM();
+    long elements = (long) rows * config.tileN() / (128L * config.consumers());
     return Math.ceilDiv(elements * workload.precision().accumulators().bytes(), 4);
   }
 

@@ -80,6 +80,9 @@ public final class HopperModel {
 
   private static final int INSTRUCTION_ROWS = 64;
 
+  /** Of tiles with fewer rows than that, which nobody has timed: they are to be searched for. */
+  private static final double UNTIMED = 1.03;
+
   static final int WARPGROUP = 128;
 
   /** The section of calibrations. */
@@ -131,19 +134,20 @@ public final class HopperModel {
     double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
-        at(START)
-            + at(LATENCY)
-            + at(FAR)
-            + (c.blocks() > 0 ? at(LOOKUP) : 0)
-            + at(STAGE) * c.stages()
-            + at(CLUSTER) * cluster
-            + together(at(SHARP), steps * step, dram, powered)
-            + at(FILL) * Math.min(math, together(at(SHARP), taken * sharing, l2))
-            + apart(grid, c, grid.steps() * step)
-            + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
-            + (restarts(grid, c, step, math / sharing) + coupled(grid, c))
-                * Math.max(0, shares.waves() - 1)
-            + combining;
+        (c.isOfFewRows() ? UNTIMED : 1)
+            * (at(START)
+                + at(LATENCY)
+                + at(FAR)
+                + (c.blocks() > 0 ? at(LOOKUP) : 0)
+                + at(STAGE) * c.stages()
+                + at(CLUSTER) * cluster
+                + together(at(SHARP), steps * step, dram, powered)
+                + at(FILL) * Math.min(math, together(at(SHARP), taken * sharing, l2))
+                + apart(grid, c, grid.steps() * step)
+                + epilogue(grid, c, sharing) * Math.max(1, shares.waves())
+                + (restarts(grid, c, step, math / sharing) + coupled(grid, c))
+                    * Math.max(0, shares.waves() - 1)
+                + combining);
     return TileFeatures.of(
         grid,
         shares,
@@ -270,7 +274,7 @@ public final class HopperModel {
 
   /** Microseconds of a step's instructions: they multiply, and read both operands for it. */
   private double math(GemmWorkload w, HopperConfig c) {
-    double rows = c.swapAb() ? c.tileN() : c.tileM();
+    double rows = Math.max(INSTRUCTION_ROWS, c.swapAb() ? c.tileN() : c.tileM());
     double columns = c.swapAb() ? c.tileM() : c.tileN();
     double instructions =
         rows / INSTRUCTION_ROWS * c.tileK() * w.operands().bytes() / INSTRUCTION_BYTES;
@@ -377,7 +381,10 @@ public final class HopperModel {
     long columns = w.epilogue().columns(c.tileN());
     double written =
         c.tileM() * grid.insideM() * columns * grid.insideN() * bytes / at(WRITTEN_BYTES) * sharing;
-    double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
+    double each =
+        (double) (c.isOfFewRows() ? INSTRUCTION_ROWS : c.tileM())
+            * columns
+            / (WARPGROUP * c.consumers());
     boolean ragged = HopperLimits.isRaggedResult(w);
     if (c.swapAb() || c.direct()) {
       boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;

@@ -52,6 +52,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private static final long LEAST_PAIRED = 8;
 
   private static final int WARPGROUP = 128;
+
+  /** Rows of an instruction that a warp holds. */
+  private static final int WARP_ROWS = 16;
+
   private static final int REGISTER_GRANULE = 8;
 
   /** What ptxas asks for beside the sums (its message C7602). */
@@ -71,12 +75,14 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   private final HopperModel model;
   private final long[] heights;
+  private final long[] tall;
   private final long[] widths;
 
   public HopperSketch(GemmWorkload workload, GpuTarget target, int sms) {
     super(workload, target, sms);
     model = new HopperModel(Calibration.of(target));
     heights = heights();
+    tall = tall();
     widths = widths();
   }
 
@@ -203,7 +209,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
       rows = number(d, "tileN", 64, 128, 192, 256);
       consumers = held ? rows / WgmmaGemm.ROWS : consumers(d, rows);
     } else {
-      rows = number(d, "tileM", 64, 128, 192, 256);
+      rows = number(d, "tileM", tall);
       consumers = held ? rows / WgmmaGemm.ROWS : consumers(d, rows);
       columns = number(d, "tileN", widths);
     }
@@ -244,9 +250,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             swapAb);
     HopperConfig moved = held ? tiled.holding() : tiled;
     HopperConfig copied = ThreadCopies.isByVectors(d, workload) ? moved.withVectors() : moved;
-    HopperConfig whole = isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
+    boolean few = tiled.isOfFewRows();
+    HopperConfig whole = few || isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
     if (blocks == 0) {
-      return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
+      return !few && isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }
     List<String> divisions =
         Divisions.of(
@@ -255,7 +262,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                 * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
             Math.ceilDiv(workload.k(), tileK),
             blocks / size(cluster));
-    return divisions.size() == 1 || workload.precision() == Precision.F16_ACCUMULATORS
+    return few || divisions.size() == 1 || workload.precision() == Precision.F16_ACCUMULATORS
         ? whole
         : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
   }
@@ -293,7 +300,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   private int consumers(Decisions d, int rows) {
     return Math.toIntExact(
         switch (rows) {
-          case 64 -> 1;
+          case 16, 32, 48, 64 -> 1;
           case 128 -> d.choose("consumers", 1, 2);
           case 192 -> 3;
           default -> d.choose("consumers", 2, 4);
@@ -311,6 +318,21 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
         .toArray();
+  }
+
+  /**
+   * Heights of tiles whose rows are an instruction's; last one of fewer rows, whose width may fill
+   * up the SMs.
+   */
+  private long[] tall() {
+    boolean few =
+        workload.m() < WgmmaGemm.ROWS - WARP_ROWS + 1
+            && workload.layout() == GemmWorkload.Layout.NT
+            && workload.operands().bytes() == 2
+            && workload.precision().accumulators() == DType.F32;
+    return few
+        ? new long[] {64, 128, 192, 256, Math.ceilDiv(workload.m(), WARP_ROWS) * WARP_ROWS}
+        : new long[] {64, 128, 192, 256};
   }
 
   /**

@@ -115,6 +115,19 @@ class HopperGemmTest {
         set(
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        // Fewer rows than an instruction has.
+        set(
+            GemmWorkload.nt(16, 144, 264, DType.BF16),
+            new HopperConfig(16, 48, 128, 3, 1, 1, 1, ROW, 0, 1, false).fromRegisters()),
+        set(
+            new GemmWorkload(13, 72, 136, DType.F16, DType.F16, Layout.NT, ALL),
+            new HopperConfig(16, 40, 64, 3, 1, 1, 1, ROW, 0, 2, false).fromRegisters()),
+        set(
+            new GemmWorkload(33, 130, 136, DType.BF16, DType.F32, Layout.NT, ALL),
+            new HopperConfig(48, 24, 64, 4, 1, 1, 2, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(70, 136, 136, DType.BF16),
+            new HopperConfig(32, 56, 64, 3, 1, 1, 1, ROW, 3, 1, false).fromRegisters()),
         // The last cluster's second block has no columns of the result, or no rows, left.
         set(
             new GemmWorkload(80, 96, 136, DType.BF16, DType.BF16, Layout.NT, ALL),

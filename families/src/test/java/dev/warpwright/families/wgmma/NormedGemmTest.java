@@ -43,6 +43,8 @@ final class NormedGemmTest {
         set(of(64, 96, 192, DType.BF16, ALL), plain(64, 48, 64, 3)),
         set(of(64, 96, 192, DType.BF16, GATED), plain(64, 48, 64, 3)),
         set(of(40, 104, 72, DType.F16, NORMED), plain(64, 56, 64, 2).fromRegisters()),
+        set(of(16, 144, 256, DType.BF16, NORMED), plain(16, 48, 128, 3).fromRegisters()),
+        set(of(17, 96, 200, DType.F16, GATED), plain(32, 48, 64, 3).fromRegisters()),
         // Blocks that go from tile to tile, and such as share the rows' copies.
         set(of(33, 320, 192, DType.BF16, NORMED), persistent(16, 1, 3)),
         set(of(16, 512, 256, DType.BF16, GATED), persistent(16, 4, 4)),

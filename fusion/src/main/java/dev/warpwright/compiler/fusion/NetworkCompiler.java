@@ -16,6 +16,7 @@ import dev.warpwright.target.Target;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -165,18 +166,18 @@ public final class NetworkCompiler {
   }
 
   /**
-   * What a rule of the planner says of a network.
+   * What each rule of the planner says of a network, before any kernel is made.
    *
-   * @param strategy the rule's name
+   * @return by the names of the rules, in order
    */
-  public record Judged(String strategy, Verdict verdict) {}
-
-  /** What each rule of the planner says of a network, before any kernel is made. */
-  public static List<Judged> judged(Graph graph, GpuTarget target, Precision precision, int rows) {
+  public static Map<String, Verdict> judged(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
     FusionInput in = FusionInput.of(graph, target, precision, rows);
-    return FusionPlanner.RULES.stream()
-        .map(rule -> new Judged(rule.name(), FusionPlanner.judge(rule, in)))
-        .toList();
+    Map<String, Verdict> judged = new LinkedHashMap<>();
+    for (FusionRule rule : FusionPlanner.RULES) {
+      judged.put(rule.name(), FusionPlanner.judge(rule, in));
+    }
+    return judged;
   }
 
   /**

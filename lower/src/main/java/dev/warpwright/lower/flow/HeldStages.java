@@ -149,15 +149,16 @@ record HeldStages(
 
   /** Whether nothing is done with a stage but products that may end later, and sums of rows. */
   static boolean isUnderWay(Stmt body) {
-    List<Stmt> inside = StageNumbers.flat(body).stream().filter(s -> !TileSums.are(s)).toList();
+    List<Stmt> inside = StageNumbers.flat(body);
     // Stages that only go by are given back at once.
     return !inside.isEmpty()
         && inside.stream()
             .allMatch(
                 s ->
-                    s instanceof Stmt.TileMma mma
-                        && WarpgroupInstruction.isNamedBy(mma)
-                        && mma.attrs().getLong("inflight", 0) == 1);
+                    TileSums.are(s)
+                        || s instanceof Stmt.TileMma mma
+                            && WarpgroupInstruction.isNamedBy(mma)
+                            && mma.attrs().getLong("inflight", 0) == 1);
   }
 
   /** How long products and copies are under way is said by waits from here on. */

@@ -228,13 +228,13 @@ final class RoleCode {
 
   /** Sums of rows that a statement reads, where all threads see them. */
   private Stmt told(Stmt s) {
-    Set<Buffer> reads = Leaves.of(s).reads();
-    return Stmts.seq(
-        vectors.stream()
-            .filter(reads::contains)
-            .filter(rowSums::containsKey)
-            .map(each -> rowSums.get(each).tell(StagedStore.barrier(team.group())))
-            .toList());
+    List<Stmt> told = new ArrayList<>();
+    for (Buffer read : Leaves.of(s).reads()) {
+      if (rowSums.get(read) instanceof TileSums all) {
+        told.add(all.tell(StagedStore.barrier(team.group())));
+      }
+    }
+    return Stmts.seq(told);
   }
 
   /** Numbers of rows are in shared memory, what a thread adds to them in its registers. */

@@ -228,7 +228,7 @@ public final class WgmmaQueue {
       case Tile(SharedRows rows) ->
           p.meaning.mnMajorA()
               ? rows.bitsByColumn(block, depth, WgmmaGemm.ROWS)
-              : rows.bits(block, WgmmaGemm.ROWS, depth);
+              : rows.bits(block, p.meaning.rows(), depth);
       case Fragment(int slot, int first) -> {
         int[] fragments = new int[WgmmaGemm.THREADS * WgmmaGemm.A_REGISTERS];
         for (int i = 0; i < fragments.length; i++) {

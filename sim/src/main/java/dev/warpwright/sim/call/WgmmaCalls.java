@@ -78,7 +78,7 @@ final class WgmmaCalls {
           if (aLies instanceof WgmmaQueue.Tile(SharedRows aRows)) {
             if (meaning.mnMajorA()) {
               reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
-            } else {
+            } else if (firstRow < meaning.rows()) {
               reads(site, w, aRows, firstRow, rows, 0, depth, epoch);
             }
           }
@@ -124,7 +124,7 @@ final class WgmmaCalls {
       return new WgmmaQueue.Tile(
           meaning.mnMajorA()
               ? a.panels(f, meaning.depth(), WgmmaGemm.ROWS)
-              : a.rows(f, WgmmaGemm.ROWS, meaning.depth()));
+              : a.rows(f, meaning.rows(), meaning.depth()));
     };
   }
 

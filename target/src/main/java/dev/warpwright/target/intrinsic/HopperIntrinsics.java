@@ -348,6 +348,9 @@ public final class HopperIntrinsics {
 
   private static final Map<TargetIntrinsic, WgmmaGemm> PRODUCTS = new HashMap<>();
 
+  /** The most columns of products that take fewer than an instruction's rows. */
+  public static final int FEW_ROWS_COLUMNS = 128;
+
   static {
     for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
       if (input == MatrixMeanings.Input.S8) {
@@ -366,6 +369,11 @@ public final class HopperIntrinsics {
     for (int n = 8; n <= 256; n += 8) {
       addProduct(new WgmmaGemm(n, sums, input, false, false, false));
       addProduct(new WgmmaGemm(n, sums, input, false, false, true));
+    }
+    for (int n = 8; n <= FEW_ROWS_COLUMNS && sums == DType.F32 && input.bytes() == 2; n += 8) {
+      for (int rows = 16; rows < WgmmaGemm.ROWS; rows += 16) {
+        addProduct(new WgmmaGemm(rows, n, sums, input, false, false, false));
+      }
     }
     // Only 16-bit operands may be stored along the product's rows or columns.
     for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
@@ -398,21 +406,11 @@ public final class HopperIntrinsics {
   private HopperIntrinsics() {}
 
   /**
-   * {@return columns n of a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)}: D (64 × n) = A ·
-   * Bᵀ + D, or without D where {@code scale_d} is 0; A (64 × K) and B (n × K) begin at the elements
-   * given, where K elements are 32 bytes} The name contains {@code .ta} where A is stored as K ×
-   * 64, {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is
-   * stored as K × n. 0 for any other intrinsic.
-   *
-   * @param intrinsic of any kind
-   */
-  public static int wgmmaColumns(TargetIntrinsic intrinsic) {
-    WgmmaGemm product = PRODUCTS.get(intrinsic);
-    return product == null ? 0 : product.columns();
-  }
-
-  /**
-   * {@return what a product computes; null for any other intrinsic}
+   * {@return what a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)} computes; null for any
+   * other intrinsic} D (64 × n) = A · Bᵀ + D, or without D where {@code scale_d} is 0; A (64 × K)
+   * and B (n × K) begin at the elements given, where K elements are 32 bytes. The name contains
+   * {@code .ta} where A is stored as K × 64, {@code .ra} where A is four 32-bit registers of each
+   * thread, and {@code .tb} where B is stored as K × n.
    *
    * @param intrinsic of any kind
    */

@@ -128,7 +128,7 @@ final class OperandRules {
       // The wait counts at most 7 groups.
       return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;
     }
-    int rows = WgmmaGemm.ROWS;
+    int rows = product.rows();
     String a =
         product.fromRegisters()
             ? null

@@ -1,6 +1,7 @@
 package dev.warpwright.target.intrinsic;
 
 import dev.warpwright.ir.type.DType;
+import java.util.Arrays;
 import java.util.Locale;
 
 /**
@@ -9,6 +10,11 @@ import java.util.Locale;
  * Thread t of the warpgroup holds n/2 elements of D, and 16 bytes of A where that lies in
  * registers.
  *
+ * <p>Of fewer rows, {@code m16}, {@code m32} and {@code m48}, hardware knows nothing: these are the
+ * first rows of the same instruction. It reads whatever lies behind A's rows, and what becomes of
+ * the rest of D, which other warps hold, is nobody's.
+ *
+ * @param rows of A and D: 64, or fewer, of which the others are anything
  * @param columns n
  * @param accumulators type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which
  *     wraps
@@ -20,14 +26,18 @@ import java.util.Locale;
  *     shared memory
  */
 public record WgmmaGemm(
+    int rows,
     int columns,
     DType accumulators,
     MatrixMeanings.Input input,
     boolean mnMajorA,
     boolean mnMajorB,
     boolean fromRegisters) {
-  /** Rows of A and D. */
+  /** Rows of A and D that an instruction has. */
   public static final int ROWS = 64;
+
+  /** Bits of a NaN in f32, which stand for what is anything. */
+  private static final int ANYTHING = 0x7FC0_0000;
 
   /** Bytes of the elements along K. */
   public static final int DEPTH_BYTES = 32;
@@ -37,6 +47,26 @@ public record WgmmaGemm(
 
   /** 32-bit registers of A that a thread holds, where A lies in registers. */
   public static final int A_REGISTERS = 4;
+
+  /**
+   * One of all rows.
+   *
+   * @param columns n
+   * @param accumulators type of D
+   * @param input type of A and B
+   * @param mnMajorA whether A is stored with its rows contiguous
+   * @param mnMajorB whether B is stored with n contiguous
+   * @param fromRegisters whether A is a fragment in the threads' registers
+   */
+  public WgmmaGemm(
+      int columns,
+      DType accumulators,
+      MatrixMeanings.Input input,
+      boolean mnMajorA,
+      boolean mnMajorB,
+      boolean fromRegisters) {
+    this(ROWS, columns, accumulators, input, mnMajorA, mnMajorB, fromRegisters);
+  }
 
   /** Checks that what is read from registers has no order in memory. */
   public WgmmaGemm {
@@ -95,7 +125,8 @@ public record WgmmaGemm(
   public String text() {
     return String.format(
         Locale.ROOT,
-        "wgmma.m64n%dk%d.%s.%s%s%s",
+        "wgmma.m%dn%dk%d.%s.%s%s%s",
+        rows,
         columns,
         depth(),
         accumulatorPtx(),
@@ -153,29 +184,30 @@ public record WgmmaGemm(
    * @param b bits of the elements of B, row by row
    */
   public void accumulate(int[] d, int[] a, int[] b) {
-    int[] rows = new int[ROWS * columns];
+    int[] sums = new int[ROWS * columns];
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements(); i++) {
         int bits = d[thread * elements() + i];
-        rows[row(thread, i) * columns + column(thread, i)] =
+        sums[row(thread, i) * columns + column(thread, i)] =
             accumulators == DType.F16 ? TensorCore.f32OfF16(bits) : bits;
       }
     }
     if (accumulators == DType.I32) {
-      accumulateBytes(rows, a, b);
+      accumulateBytes(sums, a, b);
     } else {
       TensorCore.accumulate(
-          rows,
+          sums,
           TensorCore.operand(input, a),
           TensorCore.operand(input, b),
-          ROWS,
+          rows,
           columns,
           depth(),
           rounding());
     }
+    Arrays.fill(sums, rows * columns, sums.length, ANYTHING);
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements(); i++) {
-        int bits = rows[row(thread, i) * columns + column(thread, i)];
+        int bits = sums[row(thread, i) * columns + column(thread, i)];
         d[thread * elements() + i] = accumulators == DType.F16 ? TensorCore.f16OfF32(bits) : bits;
       }
     }
@@ -189,15 +221,15 @@ public record WgmmaGemm(
   }
 
   /** Exact, modulo 2^32. */
-  private void accumulateBytes(int[] rows, int[] a, int[] b) {
+  private void accumulateBytes(int[] sums, int[] a, int[] b) {
     int depth = depth();
     for (int row = 0; row < ROWS; row++) {
       for (int column = 0; column < columns; column++) {
-        int sum = rows[row * columns + column];
+        int sum = sums[row * columns + column];
         for (int k = 0; k < depth; k++) {
           sum += (byte) a[row * depth + k] * (byte) b[column * depth + k];
         }
-        rows[row * columns + column] = sum;
+        sums[row * columns + column] = sum;
       }
     }
   }

@@ -5,6 +5,8 @@ import static org.assertj.core.data.Offset.offset;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,10 +27,7 @@ class WgmmaGemmTest {
         "wgmma.m64n8k32.f32.e5m2"
       })
   void addsTheProduct(String name) {
-    TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
-    assertThat(product).isNotNull();
-    assertThat(product.text()).isEqualTo(name);
+    WgmmaGemm product = product(name);
     int n = product.columns();
     int depth = product.depth();
     Random random = new Random(SEED);
@@ -84,6 +83,33 @@ class WgmmaGemmTest {
     }
   }
 
+  /** Warps that hold the first rows have what all rows would give them, the others anything. */
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48})
+  void ofFewerRowsTheRestIsAnything(int rows) {
+    String name = "wgmma.m%dn24k16.f32.bf16";
+    WgmmaGemm few = product(String.format(Locale.ROOT, name, rows));
+    WgmmaGemm all = product(String.format(Locale.ROOT, name, 64));
+    Random random = new Random(SEED);
+    int[] a = random.ints(64 * 16L, -2, 3).map(i -> Numerics.bf16Bits(i)).toArray();
+    int[] b = random.ints(24 * 16L, -2, 3).map(i -> Numerics.bf16Bits(i)).toArray();
+    int[] d = new int[128 * 12];
+    int[] expected = new int[128 * 12];
+    few.accumulate(d, Arrays.copyOf(a, rows * 16), b);
+    all.accumulate(expected, a, b);
+    int held = rows / 16 * 32 * 12;
+    assertThat(Arrays.copyOf(d, held)).isEqualTo(Arrays.copyOf(expected, held));
+    assertThat(Arrays.stream(d).skip(held).mapToObj(Float::intBitsToFloat)).containsOnly(Float.NaN);
+  }
+
+  private static WgmmaGemm product(String name) {
+    TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
+    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
+    assertThat(product).isNotNull();
+    assertThat(product.text()).isEqualTo(name);
+    return product;
+  }
+
   /** Registers filled with the numbers of their elements give each place of A once. */
   @ParameterizedTest
   @ValueSource(
@@ -94,10 +120,7 @@ class WgmmaGemmTest {
         "wgmma.m64n16k32.s32.s8.ra"
       })
   void readsTheFirstOperandOutOfRegisters(String name) {
-    TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
-    WgmmaGemm product = HopperIntrinsics.wgmma(intrinsic);
-    assertThat(product).isNotNull();
-    assertThat(product.text()).isEqualTo(name);
+    WgmmaGemm product = product(name);
     int depth = product.depth();
     int bytes = 32 / depth;
     int[] registers = new int[128 * 4];

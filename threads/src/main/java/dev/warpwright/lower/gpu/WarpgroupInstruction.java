@@ -22,7 +22,8 @@ import java.util.List;
  * @param intrinsic the instruction
  * @param columns of one product, those of the tile
  * @param depth elements of K of one product
- * @param rowTiles products of 64 rows that one warpgroup computes
+ * @param rows of one product: 64, or fewer in one tile of one warpgroup
+ * @param rowTiles products of so many rows that one warpgroup computes
  * @param mnMajorA whether A's tile is MN-major in the tile program
  * @param mnMajorB whether B's tile is MN-major there
  */
@@ -30,6 +31,7 @@ public record WarpgroupInstruction(
     TargetIntrinsic intrinsic,
     int columns,
     int depth,
+    int rows,
     int rowTiles,
     boolean mnMajorA,
     boolean mnMajorB) {
@@ -71,7 +73,9 @@ public record WarpgroupInstruction(
         text + " computes " + product.columns() + " columns, not " + c.extent(1));
     require(
         c,
-        rows % ((long) ROWS * consumers) == 0,
+        product.rows() < ROWS
+            ? rows == product.rows() && consumers == 1
+            : rows % ((long) ROWS * consumers) == 0,
         rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
     require(
         c,
@@ -93,7 +97,8 @@ public record WarpgroupInstruction(
         intrinsic,
         product.columns(),
         product.depth(),
-        (int) (rows / ROWS / consumers),
+        product.rows(),
+        (int) (rows / product.rows() / consumers),
         mma.transposeA(),
         !mma.transposeB());
   }
@@ -124,16 +129,22 @@ public record WarpgroupInstruction(
    * Which thread of the consumers holds which element (PTX ISA, "Register fragments" of wgmma).
    *
    * @param consumers warpgroups
-   * @param rows which of a product's rows a thread has
+   * @param which of a product's rows a thread has
    */
-  FragmentLayout accumulator(int consumers, Rows rows) {
+  FragmentLayout accumulator(int consumers, Rows which) {
+    List<Digit> digits =
+        which.threads(new Digit(4, 0, 2), new Digit(consumers, (long) ROWS * rowTiles, 0));
+    if (rows < ROWS) {
+      // Rows are counted: of each warp sixteen.
+      digits.set(2, new Digit(rows / 16, 16, 0));
+    }
     return new FragmentLayout(
-        (long) ROWS * rowTiles * consumers,
+        (long) rows * rowTiles * consumers,
         columns,
-        rows.threads(new Digit(4, 0, 2), new Digit(consumers, (long) ROWS * rowTiles, 0)),
+        digits,
         List.of(
             new Digit(2, 0, 1),
-            rows.ofThread(),
+            which.ofThread(),
             new Digit(columns / 8, 0, 8),
             new Digit(rowTiles, ROWS, 0)));
   }

@@ -33,11 +33,6 @@ final class Feed {
     this.rest = rest;
   }
 
-  /** What is done with tiles but for sums of them, which a step ends with. */
-  private List<Stmt> products() {
-    return rest.stream().filter(s -> !TileSums.are(s)).toList();
-  }
-
   /**
    * Whether nothing is done with tiles but products, which may be under way for a step more, and
    * sums of rows, or what gathers their first operands.
@@ -45,7 +40,8 @@ final class Feed {
   boolean overlaps() {
     return loop.attrs().getLong("stages", 2) > 1
         && !loop.attrs().has("hold")
-        && (products().stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma))
+        && (rest.stream()
+                .allMatch(s -> TileSums.are(s) || s instanceof Stmt.TileMma mma && overlaps(mma))
             || HalveGathers.areHalves(rest));
   }
 
