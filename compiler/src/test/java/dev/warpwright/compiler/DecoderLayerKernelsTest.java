@@ -27,6 +27,7 @@ import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.synthetic.RandomDecoderLayer;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Attention;
+import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -95,6 +96,11 @@ final class DecoderLayerKernelsTest {
     // Of both caches a place is written each, whoever gives them the same memory copies nothing.
     assertThat(program.program().steps().stream().filter(Program.Carry.class::isInstance))
         .hasSize(2);
+    assertRight(program, graph, gpu, precision, rows);
+  }
+
+  private static void assertRight(
+      CompiledProgram program, Graph graph, GpuTarget gpu, Precision precision, int rows) {
     List<float[]> inputs = new ArrayList<>();
     List<double[]> wide = new ArrayList<>();
     SplittableRandom random = new SplittableRandom(SEED + 1);
@@ -124,6 +130,47 @@ final class DecoderLayerKernelsTest {
           .as("%s, seed %d", graph.outputs().get(o), SEED)
           .isLessThan(precision.tolerance());
     }
+  }
+
+  /**
+   * What was measured of a GEMM is the kernel of the same that norms rows, tiles of few rows too.
+   */
+  @Test
+  void gemmsThatNormAreAsThoseWithoutWereMeasured(@TempDir Path folder) {
+    GpuTarget gpu = GpuTarget.SM_90A;
+    Environment here = new Environment(gpu.name(), "a GPU", "1", "2", "3");
+    Graph graph = new RandomDecoderLayer(4, 2, 32, 96, 5).graph(DType.BF16, SEED);
+    GemmWorkload projections = GemmWorkload.nt(3, 256, 128, DType.BF16);
+    Point point =
+        Point.parse(
+            "sketch=wgmma swapped=no tileM=16 tileN=48 tileK=64 minBlocks=1 stages=8 cluster=1x1"
+                + " persistent=no");
+    Path file = folder.resolve("tuning.db");
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(
+          new TuningRecord(
+              projections.key(),
+              here,
+              point,
+              "hash",
+              new Outcome.Measured(5, 0, 0, 0, 0),
+              Instant.EPOCH));
+    }
+    CompiledProgram program =
+        NetworkCompiler.alternative(
+                graph,
+                gpu,
+                Precision.BF16,
+                3,
+                () -> GemmKernels.of(gpu, here, 132, file),
+                PerLayerWay.of("GEMM per layer overlap=1 norms=gemm gemm0=" + point.digest())
+                    .orElseThrow())
+            .compile()
+            .get()
+            .orElseThrow();
+    String first = program.program().kernels().getFirst().toString();
+    assertThat(first).contains("wgmma.m16n48k16.f32.bf16", "squares", "griddepcontrol.wait");
+    assertRight(program, graph, gpu, Precision.BF16, 3);
   }
 
   /**
