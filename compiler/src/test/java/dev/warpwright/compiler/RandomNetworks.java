@@ -68,15 +68,17 @@ final class RandomNetworks {
    *
    * @param norm {@code layer}, {@code rms} or {@code softmax} behind each layer but the last, with
    *     an activation behind it; or {@code before}, a layer norm in front of each, to whose result
-   *     what was normalised is added where it is as wide
+   *     what was normalised is added where it is as wide; {@code front} the same with an RMS norm,
+   *     {@code kept} with its result added
    */
   static Graph normed(Random random, String norm, int... widths) {
     RandomNetworks networks = new RandomNetworks(random, widths);
     Value input = networks.value(widths[0]);
     Value x = input;
     for (int layer = 1; layer < widths.length; layer++) {
-      Value y = norm.equals("before") ? networks.layerNorm(x) : x;
-      y = networks.linear(y, widths[layer]);
+      boolean rms = norm.equals("front") || norm.equals("kept");
+      Value before = norm.equals("before") ? networks.layerNorm(x) : rms ? networks.rms(x) : x;
+      Value y = networks.linear(before, widths[layer]);
       if (layer < widths.length - 1) {
         y =
             switch (norm) {
@@ -87,8 +89,9 @@ final class RandomNetworks {
             };
         y = networks.op(random.nextBoolean() ? Activation.RELU : Activation.GELU, y);
       }
-      boolean added = norm.equals("before") && x.features() == y.features();
-      x = added ? networks.op(ElementwiseOp.ADD, x, y) : y;
+      boolean added = before != x && x.features() == y.features();
+      Value same = norm.equals("kept") ? before : x;
+      x = added ? networks.op(ElementwiseOp.ADD, same, y) : y;
     }
     return new Graph("normed", List.of(input), List.of(x), networks.nodes);
   }
