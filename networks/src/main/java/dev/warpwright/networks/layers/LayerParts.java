@@ -82,12 +82,14 @@ public final class LayerParts {
     List<Part> normed = new ArrayList<>(parts);
     Set<String> others = new HashSet<>(readers.getOrDefault(norm.to(), Set.of()));
     boolean found = false;
+    boolean written = network.inputs().contains(norm.x());
     for (int i = 0; i < parts.size(); i++) {
       LayerGemm gemm = parts.get(i).product();
       List<Stage> stages = parts.get(i).stages();
       if (gemm != null && gemm.product().a() == norm.to()) {
         LayerGemm own = gemm.normed(norm);
-        if (own == null || !has.test(own.workload())) {
+        // What is kept in f32 may be rounded later, for others.
+        if (own == null || !written || !has.test(own.workload())) {
           return;
         }
         normed.set(i, new Part(stages, own));
@@ -95,6 +97,9 @@ public final class LayerParts {
       } else if (gemm == null && stages.getLast() instanceof Map map && map.to() == norm.to()) {
         found = stages.getFirst() instanceof Reduction;
         normed.set(i, new Part(stages, null, true));
+      }
+      for (Stage stage : stages) {
+        written |= Partition.written(stage) == norm.x();
       }
     }
     if (found && others.isEmpty() && !network.outputs().contains(norm.to())) {
