@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.fusion.Alternative;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.program.CompiledKernel;
@@ -20,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,7 +37,6 @@ class NormChainTest {
         "layer   | 17,33,17,5      | f16  | 65  | sm_90a", // columns that padding added
         "before  | 64,64,64,64     | bf16 | 65  | sm_90a", // of inputs, and of sums kept in f32
         "softmax | 48,80,10        | bf16 | 70  | sm_90a", // maxima, groups of 16 columns
-        "layer   | 256,256,256     | f16  | 65  | sm_90a", // weights flow, no parts of columns
         "rms     | 3,64,48,1       | f16  | 70  | sm_90a", // formulas of inputs, one result
         "layer   | 64,96,64        | bf16 | 70  | sm_80", // 32 rows a warp
         "before  | 128,128,128     | f16  | 33  | sm_86", // 16 rows, and sums kept in f32
@@ -49,6 +50,24 @@ class NormChainTest {
         Precision.parse(type),
         rows,
         GpuTarget.find(target).orElseThrow());
+  }
+
+  /** Weights flow, no parts of columns: for so few rows a GEMM a layer is expected to be faster. */
+  @Test
+  void wideRowsWhoseWeightsFlow() {
+    Graph graph = RandomNetworks.normed(new Random(5), "layer", 256, 256, 256);
+    Alternative way =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16, 1 << 20).getFirst();
+    assertThat(way.name()).startsWith("register chaining consumers=");
+    int rows = 65;
+    float[] x = HonestResults.inputs(graph, rows, 1);
+    float[] y = new float[rows * graph.outputs().getFirst().features()];
+    try (SimulatedExecutable executable =
+        new SimulatedExecutable(way.compile().get().orElseThrow())) {
+      executable.run(rows, List.of(x), List.of(y));
+      assertThat(executable.findings()).isEmpty();
+    }
+    HonestResults.assertRight(way.name(), graph, Precision.F16, DType.F16, rows, x, y);
   }
 
   /** Whatever widths and kinds come. */

@@ -47,10 +47,8 @@ class RegisterChainTest {
         "mlp:30,41,127,18:relu            | f16  | true  | 70", // masked pairs, loaded and rounded
         "mlp:22,45,61,9:tanh              | bf16 | true  | 65", // the same, with calls
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
-        "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
         "mlp:64,64,36:relu                | bf16 | true  | 9", // rows of 8 bytes, few of them
-        "mlp:224,224,224:gelu             | f16  | true  | 70", // halves of no whole groups of 32
         "mlp:176,176,176,176,176,176:sin  | bf16 | true  | 130", // panels of 32 bytes flow
         "mlp:160,160,160,160,160,160:relu | f16  | false | 65", // panels of 64 bytes flow
         "mlp:48,208,112,176,80,176,208,16,176,112,48,176:relu | bf16 | true | 70", // of all kinds
@@ -107,6 +105,9 @@ class RegisterChainTest {
         // Narrow layers, which warps carry faster; a vector of eight rows.
         "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65 | consumers=2",
         "mlp:64,32,1:relu                            | f16  | true  | 130 | consumers=2",
+        // Halves of the columns, and of no whole groups of 32.
+        "mlp:256,256,256:relu                        | f16  | true  | 130 | columns=",
+        "mlp:224,224,224:gelu                        | f16  | true  | 70 | columns=",
         // A last part of fewer columns; odd rows by elements, at the end.
         "mlp:7,112,48,2:silu                         | bf16 | false | 65 | prefetch=1",
         "mlp:64,64,91:relu                           | f16  | true  | 71 | prefetch=1",

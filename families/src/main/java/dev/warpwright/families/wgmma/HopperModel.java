@@ -12,6 +12,8 @@ import static dev.warpwright.families.wgmma.HopperNumber.COLLECT;
 import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
 import static dev.warpwright.families.wgmma.HopperNumber.COUPLED;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
+import static dev.warpwright.families.wgmma.HopperNumber.ENDS;
+import static dev.warpwright.families.wgmma.HopperNumber.ENDS_SECTOR;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
 import static dev.warpwright.families.wgmma.HopperNumber.FILL;
 import static dev.warpwright.families.wgmma.HopperNumber.HELD;
@@ -33,6 +35,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.ROW_STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
 import static dev.warpwright.families.wgmma.HopperNumber.SPARE_COLUMNS;
+import static dev.warpwright.families.wgmma.HopperNumber.SPARE_ROOM;
 import static dev.warpwright.families.wgmma.HopperNumber.STAGE;
 import static dev.warpwright.families.wgmma.HopperNumber.START;
 import static dev.warpwright.families.wgmma.HopperNumber.STORE;
@@ -79,9 +82,6 @@ public final class HopperModel {
   private static final int INSTRUCTION_BYTES = 32;
 
   private static final int INSTRUCTION_ROWS = 64;
-
-  /** Of tiles with fewer rows than that, which nobody has timed: they are to be searched for. */
-  private static final double UNTIMED = 1.03;
 
   static final int WARPGROUP = 128;
 
@@ -134,7 +134,7 @@ public final class HopperModel {
     double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
-        (c.isOfFewRows() ? UNTIMED : 1)
+        (c.minBlocks() > 1 && shares.items() <= sms ? at(SPARE_ROOM) : 1)
             * (at(START)
                 + at(LATENCY)
                 + at(FAR)
@@ -307,51 +307,58 @@ public final class HopperModel {
 
   /** How much more L2 moves for rows of so many bytes. */
   private static double sectors(int panel) {
-    return Math.max(1, (double) SECTOR / panel);
+    return panel == 0 ? 1 : Math.max(1, (double) SECTOR / panel);
   }
 
   /** Microseconds in which an SM takes a block's tiles of a step. */
   private double taken(TileGrid grid, HopperConfig c) {
     GemmWorkload w = grid.workload();
-    return (lines(grid.tileM() * grid.insideM(), panelA(w, c), w, c.clusterN())
-            + lines(grid.tileN() * grid.insideN(), panelB(w, c), w, c.clusterM()))
+    return (lines(grid.tileM() * grid.insideM(), w.m(), w, panelA(w, c), c.clusterN())
+            + lines(grid.tileN() * grid.insideN(), w.n(), w, panelB(w, c), c.clusterM()))
         * grid.tileK()
         / at(TAKEN_BYTES);
   }
 
   /**
    * Bytes that an SM might have taken for each row of K instead of what it takes: a row of a panel
-   * takes as long as a line, however short it is.
+   * takes nearly as long as a line, however short it is, and longer where it ends outside of the
+   * matrix (bench/tma-rows.cu).
    *
    * @param elements of the row inside of the matrix
-   * @param panel bytes of a panel's row
+   * @param extent of the matrix
+   * @param panel bytes of a panel's row; 0 for K-major tiles
+   * @param sharing blocks of a cluster that each copy a part of it for all
    */
-  private double lines(double elements, int panel, GemmWorkload w, int sharing) {
+  private double lines(double elements, long extent, GemmWorkload w, int panel, int sharing) {
     double bytes = elements * w.operands().bytes();
-    double slow = Math.pow(1 + at(NARROW), log((double) TileGrid.LINE / panel));
-    return panel < TileGrid.LINE
-        ? Math.max(bytes, Math.ceil(bytes / panel) * panel * slow / sharing)
-        : bytes;
+    if (panel == 0) {
+      return bytes;
+    }
+    double rows = bytes / panel * (panel < TileGrid.LINE ? at(NARROW) : 1);
+    if (extent * w.operands().bytes() % panel != 0) {
+      rows += (at(ENDS) + at(ENDS_SECTOR) * panel / SECTOR) * Math.min(1, elements / extent);
+    }
+    return Math.max(bytes, rows * TileGrid.LINE / sharing);
   }
 
   private static int panelA(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedA() ? panel(w, c, c.tileM()) : TileGrid.LINE;
+    return w.layout().transposedA() ? panel(w, c, c.tileM()) : 0;
   }
 
   private static int panelB(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedB() ? TileGrid.LINE : panel(w, c, c.tileN());
+    return w.layout().transposedB() ? 0 : panel(w, c, c.tileN());
   }
 
   /**
    * Bytes of a row that TMA copies at once of an MN-major tile: panels are the widest that its rows
-   * are a multiple of.
+   * are a multiple of. 0 where TMA does not copy it.
    *
    * @param elements of a row
    */
   private static int panel(GemmWorkload w, HopperConfig c, int elements) {
     return ThreadCopies.isTma(w) && !HopperLimits.transposes(w, c)
         ? HopperLimits.panelBytes(elements * w.operands().bytes())
-        : TileGrid.LINE;
+        : 0;
   }
 
   private double slowed(long row) {

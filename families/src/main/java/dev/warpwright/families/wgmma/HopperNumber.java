@@ -39,8 +39,17 @@ enum HopperNumber {
   INSIDE_LINE,
   INSIDE_SECTOR,
 
-  /** How much longer MN-major tiles take to come for each halving of their panels' 128 bytes. */
+  /** Lines that a row of a panel narrower than a line takes. */
   NARROW,
+
+  /** Lines that a row of a panel takes besides that ends outside of the matrix. */
+  ENDS,
+
+  /** The same for each sector of the panel. */
+  ENDS_SECTOR,
+
+  /** How much longer blocks take that leave room for others on their SM where there are none. */
+  SPARE_ROOM,
 
   /** How much longer than for a row for one of a tile that lies outside of the matrix. */
   OUTSIDE,

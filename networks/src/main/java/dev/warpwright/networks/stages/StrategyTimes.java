@@ -29,11 +29,11 @@ public record StrategyTimes(
     NetworkFunction network, Precision precision, DeviceModel device, long rows) {
   private static final double LAUNCH_US = 3;
 
-  /**
-   * The same of one of several short GEMMs, whose launches overlap: two of 130 × 256 × 256 take
-   * 3.26 µs, four of 64 rows 6.33.
-   */
-  private static final double LAYER_US = 1.6;
+  /** The same of one of several short GEMMs: six of 1024 × 256 × 256 take 13.6 µs. */
+  private static final double LAYER_US = 2;
+
+  /** Where their launches overlap: two of 130 × 256 × 256 take 3.26 µs, four of 64 rows 6.33. */
+  private static final double OVERLAPPED_US = 1.6;
 
   /** What GEMMs with long sums reach of the device's rate, and for how long a sum half of it. */
   private static final double GEMM_REACHED = 0.78;
@@ -190,12 +190,17 @@ public record StrategyTimes(
           computed += 2.0 * rows * product.n() * (product.k() + half) / rate;
         }
         double reached = layer.products().isEmpty() ? FORMULA_REACHED : MEMORY_REACHED;
-        micros += layer.products().isEmpty() ? LAUNCH_US : LAYER_US;
+        micros += layer.products().isEmpty() ? LAUNCH_US : gemmLaunch();
         micros += Math.max(moved(bytes) * MEMORY_REACHED / reached, computed);
         micros += layer.products().isEmpty() ? 0 : called(layer);
       }
     }
     return micros;
+  }
+
+  /** Microseconds of a GEMM's launch among others. */
+  private double gemmLaunch() {
+    return device.target().hasHopper() ? OVERLAPPED_US : LAYER_US;
   }
 
   /** Microseconds in which the functions of an epilogue are computed. */
