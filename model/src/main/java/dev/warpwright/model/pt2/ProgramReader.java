@@ -112,7 +112,11 @@ final class ProgramReader {
       case "constant_input" -> null;
       default ->
           throw new UserError(
-              file + ": has an input of unsupported kind " + Names.quote(kind) + "; " + Hints.ONNX);
+              file
+                  + ": has an input of unsupported kind "
+                  + Names.quote(kind)
+                  + "; "
+                  + Pt2Importer.ADVICE);
     };
   }
 

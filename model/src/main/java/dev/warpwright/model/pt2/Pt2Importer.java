@@ -25,6 +25,10 @@ import java.util.Set;
  * schema version 8 of any minor version. Weights stay where they lie in the bytes.
  */
 public final class Pt2Importer {
+  /** What messages advise. */
+  static final String ADVICE =
+      "export to ONNX with torch.onnx.export(model, (x,), \"model.onnx\", dynamo=True)";
+
   /** What the nodes mean; checked by the ONNX importer. */
   private static final long OPSET = 23;
 
@@ -82,7 +86,7 @@ public final class Pt2Importer {
           file
               + ": was exported by PyTorch 2.7 or older; export it again with PyTorch 2.8 or newer,"
               + " or "
-              + Hints.ONNX);
+              + ADVICE);
     }
     expect(file, archive, root + "archive_format", "pt2");
     expect(file, archive, root + "archive_version", "0");
