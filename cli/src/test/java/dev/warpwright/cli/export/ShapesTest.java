@@ -37,7 +37,25 @@ final class ShapesTest {
     assertThat(RandomGemm.of(8, 100)).isNotEqualTo(shapes.subList(0, 100));
     assertThat(new HashSet<>(shapes)).hasSize(400);
     for (String word :
-        List.of("bf16", "f16", "tf32", "f32", "e4m3", "int8", "=nn", "=nt", "=tn", "=tt")) {
+        List.of(
+            "bf16",
+            "f16",
+            "tf32",
+            "f32",
+            "e4m3",
+            "int8",
+            "=nn",
+            "=nt",
+            "=tn",
+            "=tt",
+            "act=sin",
+            "bias=1",
+            "beta=",
+            "alpha=",
+            "scale=both",
+            "gate=1",
+            "residual=1",
+            "out=f32")) {
       assertThat(shapes).anyMatch(shape -> shape.text().contains(word));
     }
     assertThat(shapes).anyMatch(shape -> shape.workload().m() * shape.workload().n() % 2 == 1);

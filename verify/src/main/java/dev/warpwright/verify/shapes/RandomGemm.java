@@ -1,5 +1,7 @@
 package dev.warpwright.verify.shapes;
 
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
@@ -10,12 +12,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.StringJoiner;
 
 /**
  * A GEMM that nobody has prepared: extents from 1 to {@link #LONGEST}, as many small as large ones,
- * a third of them odd, in every type and layout. Each is small enough to be verified in a moment.
+ * a third of them odd, in every type and layout, half of them with any epilogue. Each is small
+ * enough to be verified in a moment.
  *
- * @param text how it is asked for: {@code M=777 N=3333 K=1111 dtype=bf16 layout=nt}
+ * @param text how it is asked for: {@code M=777 N=3333 K=1111 dtype=bf16 layout=nt act=gelu}
  */
 public record RandomGemm(String text, GemmWorkload workload) {
   private static final long LONGEST = 16_384;
@@ -24,6 +28,11 @@ public record RandomGemm(String text, GemmWorkload workload) {
   private static final double MOST_WORK = 1L << 37;
 
   private static final double MOST_ELEMENTS = 1L << 27;
+
+  /** One of so many epilogues has a matrix or scales. */
+  private static final int SELDOM = 4;
+
+  private static final double FACTOR = 0.5;
 
   private static final List<Precision> PRECISIONS =
       List.of(
@@ -46,26 +55,72 @@ public record RandomGemm(String text, GemmWorkload workload) {
       long k = extent(random);
       Precision precision = PRECISIONS.get(random.nextInt(PRECISIONS.size()));
       Layout layout = LAYOUTS.get(random.nextInt(LAYOUTS.size()));
+      Epilogue epilogue = random.nextBoolean() ? epilogue(random) : Epilogue.NONE;
       if ((double) m * n * k <= MOST_WORK && (double) m * n <= MOST_ELEMENTS) {
-        RandomGemm gemm = of(m, n, k, precision, layout);
+        RandomGemm gemm = of(m, n, k, precision, layout, epilogue);
         gemms.putIfAbsent(gemm.text, gemm);
       }
     }
     return new ArrayList<>(gemms.values());
   }
 
-  private static RandomGemm of(long m, long n, long k, Precision precision, Layout layout) {
+  private static RandomGemm of(
+      long m, long n, long k, Precision precision, Layout layout, Epilogue epilogue) {
+    DType usual = GemmWorkload.resultOf(precision.operand());
+    // Integers have no epilogue.
+    DType result = usual.isFloat() || epilogue.equals(Epilogue.NONE) ? usual : DType.F32;
     return new RandomGemm(
         String.format(
             Locale.ROOT,
-            "M=%d N=%d K=%d dtype=%s layout=%s",
+            "M=%d N=%d K=%d dtype=%s layout=%s%s%s",
             m,
             n,
             k,
             precision.name().toLowerCase(Locale.ROOT),
-            layout.name().toLowerCase(Locale.ROOT)),
-        new GemmWorkload(
-            m, n, k, precision, GemmWorkload.resultOf(precision.operand()), layout, Epilogue.NONE));
+            layout.name().toLowerCase(Locale.ROOT),
+            result == usual ? "" : " out=" + result.text(),
+            text(epilogue)),
+        new GemmWorkload(m, n, k, precision, result, layout, epilogue));
+  }
+
+  /** Any activation, and each of what may stand beside it as often as not, or less. */
+  private static Epilogue epilogue(SplittableRandom random) {
+    Activation[] activations = Activation.values();
+    return new Epilogue(
+        random.nextBoolean() ? 1 : FACTOR,
+        random.nextInt(SELDOM) == 0 ? FACTOR : 0,
+        random.nextBoolean(),
+        activations[random.nextInt(activations.length)],
+        random.nextInt(SELDOM) == 0,
+        random.nextInt(SELDOM) == 0,
+        random.nextInt(SELDOM) == 0,
+        random.nextInt(SELDOM) == 0);
+  }
+
+  private static String text(Epilogue e) {
+    StringJoiner text = new StringJoiner(" ", " ", "").setEmptyValue("");
+    if (e.alpha() != 1) {
+      text.add("alpha=" + e.alpha());
+    }
+    if (e.beta() != 0) {
+      text.add("beta=" + e.beta());
+    }
+    if (e.rowScale() || e.columnScale()) {
+      text.add("scale=" + (!e.rowScale() ? "column" : e.columnScale() ? "both" : "row"));
+    }
+    if (e.bias()) {
+      text.add("bias=1");
+    }
+    if (e.activation() != Activation.NONE) {
+      text.add("act=" + e.activation().text());
+    }
+    if (e.gate()) {
+      text.add("gate=1");
+    }
+    if (e.residual()) {
+      text.add("residual=1");
+    }
+    return text.toString();
   }
 
   /** Equally many of each magnitude; a third is as drawn, the others are multiples of 8 and 64. */
