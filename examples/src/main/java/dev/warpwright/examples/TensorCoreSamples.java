@@ -262,6 +262,15 @@ final class TensorCoreSamples {
         new GemmWorkload(100, 72, 464, DType.F8E4M3, DType.F16, Layout.NT, FamilySamples.ALL),
         HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1));
     warpgroups(
+        "wgmma-16-rows",
+        new GemmWorkload(13, 88, 264, DType.BF16, DType.BF16, Layout.NT, FamilySamples.ALL),
+        new HopperConfig(16, 48, 64, 3, 1, 1, 1, ROW, 0, 1, false).fromRegisters());
+    warpgroups(
+        "wgmma-normed",
+        new GemmWorkload(
+            17, 136, 264, DType.BF16, DType.BF16, Layout.NT, Epilogue.NONE.normed(1e-5)),
+        new HopperConfig(24, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
+    warpgroups(
         "wgmma-e5m2",
         new GemmWorkload(
             72,

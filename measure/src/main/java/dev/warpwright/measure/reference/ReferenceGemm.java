@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
@@ -59,9 +60,6 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
   }
 
   private static ReferenceGemm of(BoundWorkload.Gemm gemm) {
-    if (gemm.epilogue().isNormed()) {
-      throw new IllegalArgumentException("GEMMs that norm rows are checked in networks only");
-    }
     Map<Epilogue.Operand, Tensor> extras = new EnumMap<>(Epilogue.Operand.class);
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
     for (int i = 0; i < operands.size(); i++) {
@@ -80,6 +78,7 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
         gemm.group() == null ? null : Tensor.input(gemm.group()),
         List.copyOf(extras.values()),
         gemm.epilogue().glu(),
+        gemm.epilogue().norm(),
         (sums, point) ->
             plain
                 ? sums.getFirst()
@@ -155,6 +154,7 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
         null,
         List.of(),
         false,
+        Epilogue.NONE.norm(),
         (sums, point) -> f.apply(sums.getFirst()),
         (sums, squares, point) ->
             deviation.of(
@@ -185,6 +185,7 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
       @Nullable Tensor group,
       List<Tensor> extras,
       boolean glu,
+      double norm,
       Finish finish,
       Spread spread) {
     boolean ta = layout.transposedA();
@@ -239,7 +240,16 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
                 return Exprs.fma(product, product, last);
               }));
     }
-    Tensor result = Tensor.compute("out", out, shape, v -> finish.of(at(sums, v), v));
+    List<Tensor> exact = new ArrayList<>(sums);
+    List<Tensor> both = new ArrayList<>(rough);
+    both.addAll(squares);
+    if (norm >= 0) {
+      exact.add(rowSquares(DType.F64, shape, k, factors));
+      both.add(rowSquares(DType.F32, shape, k, factors));
+    }
+    Tensor result =
+        Tensor.compute(
+            "out", out, shape, v -> finish.of(normed(at(sums, v), exact, v, k, norm), v));
     List<Param> inputs = new ArrayList<>();
     if (k > 0) {
       inputs.addAll(List.of(left.buffer(), right.buffer()));
@@ -248,16 +258,20 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
     if (group != null) {
       inputs.add(group.buffer());
     }
-    PrimFunc func = PrimFuncs.of(name, with(inputs, result), with(result, sums));
-    Kernel kernel = SimtLowering.lower(schedule(func, names(sums)));
+    PrimFunc func = PrimFuncs.of(name, with(inputs, result.buffer()), with(exact, result));
+    Kernel kernel = SimtLowering.lower(schedule(func, names(exact)));
     Tensor deviation =
-        Tensor.compute("out", DType.F32, shape, v -> spread.of(at(rough, v), at(squares, v), v));
-    List<Tensor> both = new ArrayList<>();
-    for (int part = 0; part < rough.size(); part++) {
-      both.addAll(List.of(rough.get(part), squares.get(part)));
-    }
+        Tensor.compute(
+            "out",
+            DType.F32,
+            shape,
+            v ->
+                spread.of(
+                    normed(at(rough, v), both, v, k, norm),
+                    normed(normed(at(squares, v), both, v, k, norm), both, v, k, norm),
+                    v));
     PrimFunc spreads =
-        PrimFuncs.of(name + "_deviation", with(inputs, deviation), with(deviation, both));
+        PrimFuncs.of(name + "_deviation", with(inputs, deviation.buffer()), with(both, deviation));
     // A reference is more precise than what is compared with it.
     return new ReferenceGemm(
         func,
@@ -265,14 +279,33 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
         SimtLowering.lower(schedule(spreads, names(both))));
   }
 
-  private static List<Expr> at(List<Tensor> tensors, List<? extends Expr> point) {
-    return tensors.stream().map(tensor -> tensor.at(point.toArray(Expr[]::new))).toList();
+  /** Of each element the squares of its row of A, added up. */
+  private static Tensor rowSquares(DType type, List<Expr> shape, long k, Factors factors) {
+    return sum(
+        "rows",
+        type,
+        shape,
+        k,
+        (s, r, last) -> {
+          Expr element = factors.at(type, s, r, 0).getFirst();
+          return Exprs.fma(element, element, last);
+        });
   }
 
-  private static List<Tensor> with(Tensor last, List<Tensor> before) {
-    List<Tensor> all = new ArrayList<>(before);
-    all.add(last);
-    return all;
+  /** Values over √(Σ a² / K + ε), where the last tensor is Σ a²; as they are without an ε. */
+  private static List<Expr> normed(
+      List<Expr> values, List<Tensor> tensors, List<? extends Expr> point, long k, double epsilon) {
+    if (epsilon < 0) {
+      return values;
+    }
+    Expr squares = tensors.getLast().at(point.toArray(Expr[]::new));
+    Type type = squares.type();
+    Expr mean = Exprs.fma(squares, Exprs.constant(type, 1.0 / k), Exprs.constant(type, epsilon));
+    return values.stream().map(v -> Exprs.div(v, Exprs.call(MathOp.SQRT, mean))).toList();
+  }
+
+  private static List<Expr> at(List<Tensor> tensors, List<? extends Expr> point) {
+    return tensors.stream().map(tensor -> tensor.at(point.toArray(Expr[]::new))).toList();
   }
 
   private static String[] names(List<Tensor> tensors) {
@@ -306,10 +339,10 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
             (s, r, last) -> step.next(s, r.get(0), last));
   }
 
-  private static List<Param> with(List<Param> inputs, Tensor result) {
-    List<Param> params = new ArrayList<>(inputs);
-    params.add(result.buffer());
-    return params;
+  private static <T> List<T> with(List<T> before, T last) {
+    List<T> all = new ArrayList<>(before);
+    all.add(last);
+    return all;
   }
 
   /** Element [row, step] of a matrix, which is stored across, or of one of several. */

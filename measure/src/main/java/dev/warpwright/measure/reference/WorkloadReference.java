@@ -79,9 +79,6 @@ public final class WorkloadReference {
     int m = Math.toIntExact(gemm.m());
     int n = Math.toIntExact(gemm.n());
     int k = Math.toIntExact(gemm.k());
-    if (gemm.epilogue().isNormed()) {
-      throw new IllegalArgumentException("GEMMs that norm rows are checked in networks only");
-    }
     int batch = Math.toIntExact(gemm.batch().count());
     Sums result = new Sums(batch * m * n);
     double[] a = k == 0 ? new double[0] : arrays.apply(gemm.a()).toDoubles();
@@ -89,6 +86,9 @@ public final class WorkloadReference {
     for (int p = 0; p < batch; p++) {
       int group = gemm.group() == null ? p : (int) arrays.apply(gemm.group()).integerElement(p);
       double[] rows = part(a, gemm.a().rank() == 2 ? 0 : p, m, k, gemm.layout().transposedA());
+      if (gemm.epilogue().isNormed()) {
+        norm(rows, k, gemm.epilogue().norm());
+      }
       double[] columns =
           part(b, gemm.b().rank() == 2 ? 0 : group, n, k, !gemm.layout().transposedB());
       Sums part = product(rows, columns, m, n, k);
@@ -98,6 +98,20 @@ public final class WorkloadReference {
     return gemm.epilogue().equals(Epilogue.NONE)
         ? new Output(result.sums, result.deviations(gemm.deviation(0)))
         : finish(gemm, arrays, result, m, n);
+  }
+
+  /** Divides rows of k elements by the roots of their mean squares. */
+  private static void norm(double[] rows, int k, double epsilon) {
+    for (int first = 0; first < rows.length; first += k) {
+      double squares = 0;
+      for (int i = first; i < first + k; i++) {
+        squares += rows[i] * rows[i];
+      }
+      double root = Math.sqrt(squares / k + epsilon);
+      for (int i = first; i < first + k; i++) {
+        rows[i] /= root;
+      }
+    }
   }
 
   /** One of several matrices of so many rows of k elements; it may be stored across. */
