@@ -3,16 +3,11 @@ package dev.warpwright.families.tuned;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -27,8 +22,6 @@ public final class FastKernelCheck {
 
   /** One fence more, and nobody waits for what it did not wait for before. */
   private static final String ARRIVES = "(C7519)";
-
-  private static final Set<MathOp> SINES = EnumSet.of(MathOp.SIN, MathOp.COS);
 
   /** Bytes in which sinf and cosf keep the quotients of a large argument, once a thread. */
   private static final int QUOTIENTS = 32;
@@ -59,24 +52,11 @@ public final class FastKernelCheck {
               usage.spillStores(),
               usage.spillLoads()));
     }
-    if (usage.localBytes() > (hasSines(kernel) ? QUOTIENTS : 0)) {
+    if (usage.localBytes() > (Walk.hasSines(kernel.body()) ? QUOTIENTS : 0)) {
       problems.add(usage.localBytes() + " bytes of local memory a thread");
     }
     remarks(cubin).forEach(problems::add);
     return problems;
-  }
-
-  /** Whether sines are computed for arguments of any size: in f32, not by the function units. */
-  private static boolean hasSines(Kernel kernel) {
-    AtomicBoolean found = new AtomicBoolean();
-    Walk.expressions(
-        kernel.body(),
-        e -> {
-          if (e instanceof Expr.Call call && SINES.contains(call.op())) {
-            found.set(true);
-          }
-        });
-    return found.get();
   }
 
   private static Stream<String> remarks(Cubin cubin) {

@@ -2,6 +2,7 @@ package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
@@ -302,7 +303,9 @@ public record ChainTiling(
     int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
     long least = registers(group, parts) + (streams ? STREAM_REGISTERS : 0);
     List<ChainTiling> candidates = new ArrayList<>();
-    for (boolean prefetch : new boolean[] {true, false}) {
+    // Of rows on their way around a sine's path for large angles, ptxas lets wgmma wait (C7520).
+    boolean branches = Walk.hasSines(group.func().body());
+    for (boolean prefetch : branches ? new boolean[] {false} : new boolean[] {true, false}) {
       long each = least + (prefetch ? ahead(group) : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
