@@ -4,7 +4,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.workload.tensor.Approximations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -52,7 +52,7 @@ public final class FastKernelCheck {
               usage.spillStores(),
               usage.spillLoads()));
     }
-    if (usage.localBytes() > (Walk.hasSines(kernel.body()) ? QUOTIENTS : 0)) {
+    if (usage.localBytes() > (Approximations.leaveSines(kernel.body()) ? QUOTIENTS : 0)) {
       problems.add(usage.localBytes() + " bytes of local memory a thread");
     }
     remarks(cubin).forEach(problems::add);

@@ -18,7 +18,7 @@ public final class HopperLimits {
   private static final int MAX_SUMS = 208;
 
   /** Rows of a warp. */
-  private static final int MIN_ROWS = 16;
+  static final int MIN_ROWS = 16;
 
   /** Bytes of K that an instruction multiplies. */
   private static final int STEP_BYTES = 32;
@@ -119,6 +119,13 @@ public final class HopperLimits {
     return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
   }
 
+  /** Whether tiles may have fewer rows than an instruction. */
+  static boolean takesFewRows(GemmWorkload workload) {
+    return workload.layout() == GemmWorkload.Layout.NT
+        && workload.operands().bytes() == 2
+        && workload.precision().accumulators() == DType.F32;
+  }
+
   /**
    * What tiles of fewer rows than an instruction has need: it reads on behind the ring of A, where
    * that of B is, and the warps that have rows store them.
@@ -129,9 +136,7 @@ public final class HopperLimits {
             && config.consumers() == 1
             && config.direct()
             && !config.isDivided()
-            && workload.layout() == GemmWorkload.Layout.NT
-            && workload.operands().bytes() == 2
-            && workload.precision().accumulators() == DType.F32
+            && takesFewRows(workload)
             && config.tileN() <= HopperIntrinsics.FEW_ROWS_COLUMNS
             && config.tileM() + config.stages() * config.tileN() >= WARPGROUP_ROWS
         ? null

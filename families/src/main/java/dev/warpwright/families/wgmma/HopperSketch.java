@@ -53,9 +53,6 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   private static final int WARPGROUP = 128;
 
-  /** Rows of an instruction that a warp holds. */
-  private static final int WARP_ROWS = 16;
-
   private static final int REGISTER_GRANULE = 8;
 
   /** What ptxas asks for beside the sums (its message C7602). */
@@ -325,13 +322,9 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    * up the SMs.
    */
   private long[] tall() {
-    boolean few =
-        workload.m() < WgmmaGemm.ROWS - WARP_ROWS + 1
-            && workload.layout() == GemmWorkload.Layout.NT
-            && workload.operands().bytes() == 2
-            && workload.precision().accumulators() == DType.F32;
-    return few
-        ? new long[] {64, 128, 192, 256, Math.ceilDiv(workload.m(), WARP_ROWS) * WARP_ROWS}
+    int least = HopperLimits.MIN_ROWS;
+    return workload.m() <= WgmmaGemm.ROWS - least && HopperLimits.takesFewRows(workload)
+        ? new long[] {64, 128, 192, 256, Math.ceilDiv(workload.m(), least) * least}
         : new long[] {64, 128, 192, 256};
   }
 

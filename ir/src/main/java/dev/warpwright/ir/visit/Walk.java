@@ -2,7 +2,6 @@ package dev.warpwright.ir.visit;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IterVar;
-import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
@@ -62,23 +61,6 @@ public final class Walk {
    */
   public static void all(Stmt root, Consumer<Stmt> onStmt, Consumer<Expr> onExpr) {
     new Walk(onStmt, onExpr).stmt(root);
-  }
-
-  /**
-   * {@return whether an expression in a statement is a sine or cosine of any angle: GPUs take large
-   * angles apart on a path of their own, with quotients in local memory}
-   *
-   * @param root where to begin
-   */
-  public static boolean hasSines(Stmt root) {
-    boolean[] found = {false};
-    expressions(
-        root,
-        e ->
-            found[0] |=
-                e instanceof Expr.Call call
-                    && (call.op() == MathOp.SIN || call.op() == MathOp.COS));
-    return found[0];
   }
 
   private void expr(Expr e) {

@@ -2,7 +2,6 @@ package dev.warpwright.networks.registers;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
@@ -16,6 +15,7 @@ import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.networks.stages.StageReads;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.tensor.Approximations;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -304,7 +304,7 @@ public record ChainTiling(
     long least = registers(group, parts) + (streams ? STREAM_REGISTERS : 0);
     List<ChainTiling> candidates = new ArrayList<>();
     // Of rows on their way around a sine's path for large angles, ptxas lets wgmma wait (C7520).
-    boolean branches = Walk.hasSines(group.func().body());
+    boolean branches = Approximations.leaveSines(group.func().body());
     for (boolean prefetch : branches ? new boolean[] {false} : new boolean[] {true, false}) {
       long each = least + (prefetch ? ahead(group) : 0);
       for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {

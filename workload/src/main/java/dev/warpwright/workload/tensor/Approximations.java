@@ -4,9 +4,11 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import java.util.List;
 
 /**
@@ -76,6 +78,23 @@ public final class Approximations extends Rewriter {
             && e.type().equals(Type.F32)
         ? Exprs.call(MathOp.TANH_APPROX, new Approximations().expr(args.getFirst()))
         : new Approximations().expr(e);
+  }
+
+  /**
+   * {@return whether a sine or cosine in a statement is none of these: GPUs take large angles apart
+   * on a path of their own, with quotients in local memory}
+   *
+   * @param root where to begin
+   */
+  public static boolean leaveSines(Stmt root) {
+    boolean[] found = {false};
+    Walk.expressions(
+        root,
+        e ->
+            found[0] |=
+                e instanceof Expr.Call call
+                    && (call.op() == MathOp.SIN || call.op() == MathOp.COS));
+    return found[0];
   }
 
   @Override
