@@ -14,8 +14,8 @@ package dev.warpwright.families.simt;
  *     by asynchronous copies
  * @param ahead whether a thread reads the operands of the next element of K while it multiplies
  * @param serpentine whether a thread goes through its columns to and fro, row by row
- * @param alongK whether tiles lie in shared memory along K, as both matrices do, and a thread reads
- *     several elements of K at once; otherwise with K outermost
+ * @param alongK whether tiles lie in shared memory along K, as both matrices do or the larger one,
+ *     and a thread reads several elements of K at once; otherwise with K outermost
  * @param minBlocks blocks that an SM shall hold
  * @param parts blocks that share the depth of a tile; the last of them adds up what all have
  *     written to memory

@@ -108,8 +108,8 @@ public final class SimtGemm {
       boolean alone,
       BiConsumer<LoopRef, LoopRef> share) {
     int run = WIDEST / workload.operands().bytes();
-    boolean turnA = !workload.layout().transposedA() && !c.alongK();
-    boolean turnB = workload.layout().transposedB() && !c.alongK();
+    boolean turnA = SimtLimits.turnsA(workload, c);
+    boolean turnB = SimtLimits.turnsB(workload, c);
     String tileA = names.a() + "_shared";
     String tileB = names.b() + "_shared";
     BlockRef sums = s.block(names.sums());
@@ -122,7 +122,7 @@ public final class SimtGemm {
     } else {
       s.pad(sums, whole);
     }
-    // In shared memory both tiles are stored with K outermost.
+    // In shared memory both tiles are stored with K outermost, or both with K innermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);
     }
@@ -329,10 +329,14 @@ public final class SimtGemm {
       ThreadLoops.together(s, tile, c.threads(), lanes);
       return;
     }
-    Schedule.Halves k = s.split(tile.get(0), Math.min(c.tileK(), 2 * run));
+    long sector = Long.lowestOneBit(s.extent(tile.get(0)).orElseThrow() | 2L * run);
+    Schedule.Halves along = s.split(tile.get(0), sector);
     // Asynchronous copies of what is turned move single elements.
     ThreadLoops.together(
-        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : lanes);
+        s,
+        List.of(along.outer(), tile.get(1), along.inner()),
+        c.threads(),
+        c.stages() > 2 ? 1 : Math.min(lanes, sector));
   }
 
   /** How a tile's elements are shared by warps, and those of a warp by its lanes. */

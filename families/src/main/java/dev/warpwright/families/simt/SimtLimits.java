@@ -13,19 +13,27 @@ public final class SimtLimits {
   /** Products that one thread's code for a step lists, so that the cache of instructions does. */
   private static final int MAX_UNROLLED = 4096;
 
+  /** How many times as long a side is whose matrix decides how both lie in shared memory. */
+  private static final int MUCH_LARGER = 8;
+
   /** Registers beside sums and operands: addresses and counters. */
   private static final int OTHER_REGISTERS = 36;
 
   /** What compilers spend beyond that where nothing bounds them: the mean of 22 kernels. */
   private static final int UNBOUNDED_REGISTERS = 12;
 
-  /** Accumulators from which on compilers do not unroll the loop over others' partial sums. */
+  /** Accumulators beyond which compilers do not unroll the loop over others' partial sums. */
   private static final int MANY_SUMS = 64;
 
-  /** What a thread of fewer is taken to have there: unrolled, that took 106 to 224 registers. */
+  /**
+   * What a thread of fewer has there beside them, and what it is taken to have if its operands are
+   * vectors along K.
+   */
+  private static final int ADDED_PARTS = 80;
+
   private static final int UNROLLED_PARTS = 170;
 
-  /** What a thread has beside its own partial sums and another's, which are all under way. */
+  /** What a thread of more has beside its partial sums and another's, which are all under way. */
   private static final int BESIDE_PARTS = 14;
 
   private SimtLimits() {}
@@ -99,7 +107,7 @@ public final class SimtLimits {
       return String.format(
           Locale.ROOT, "%d multiply-adds of a thread in a step of %d", c.sums(), c.tileK());
     }
-    if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
+    if (c.alongK() && !canLieAlongK(workload)) {
       return "K-major tiles of matrices that do not lie so";
     }
     int reads = c.tileK() / Math.max(1, c.slices()) / (c.alongK() ? run : 1);
@@ -139,16 +147,24 @@ public final class SimtLimits {
    * more where they are few}
    */
   static int blocksPerSm(GemmWorkload workload, SimtConfig c, GpuTarget target) {
-    int registers =
-        Math.max(
-            registers(c, workload.operands().bytes()) + UNBOUNDED_REGISTERS,
-            combining(c, workload.operands().bytes()));
     return Math.max(
         c.minBlocks(),
         target.blocksPerSm(
             c.threads(),
-            Math.min(registers, GpuTarget.registersOfThread(c.threads())),
+            Math.min(unbounded(workload, c), GpuTarget.registersOfThread(c.threads())),
             Math.toIntExact(sharedBytes(workload, c))));
+  }
+
+  /** How many times the registers that a thread may have compilers would give it. */
+  static double squeezed(GemmWorkload workload, SimtConfig c) {
+    int bound = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
+    return (double) unbounded(workload, c) / bound;
+  }
+
+  /** Registers of a thread that nothing bounds. */
+  private static int unbounded(GemmWorkload workload, SimtConfig c) {
+    int bytes = workload.operands().bytes();
+    return Math.max(registers(c, bytes) + UNBOUNDED_REGISTERS, combining(c, bytes));
   }
 
   /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
@@ -165,15 +181,42 @@ public final class SimtLimits {
 
   /**
    * What compilers give a thread that nothing bounds where the last block of a tile adds what
-   * others left: of 162 kernels, 206 to 214 for 8 x 12 accumulators, 146 for 8 x 8, 138 to 224 for
-   * fewer.
+   * others left: of 162 kernels, 206 to 214 for 8 x 12 accumulators, 146 for 8 x 8; of 40 more, 80
+   * for 8, 92 to 128 for 16, 109 for 32, 127 for 48. Where operands are vectors along K, 110 to 254
+   * for 8 to 64.
    */
   private static int combining(SimtConfig c, int bytes) {
     if (c.parts() == 1) {
       return 0;
     }
     int words = c.sums() * bytes / 4;
-    return words < MANY_SUMS ? UNROLLED_PARTS : 2 * words + BESIDE_PARTS;
+    if (words > MANY_SUMS) {
+      return 2 * words + BESIDE_PARTS;
+    }
+    return c.alongK() ? UNROLLED_PARTS : words + ADDED_PARTS;
+  }
+
+  /** Whether A is turned on its way to shared memory. */
+  static boolean turnsA(GemmWorkload workload, SimtConfig c) {
+    return workload.layout().transposedA() == c.alongK();
+  }
+
+  /** The same of B. */
+  static boolean turnsB(GemmWorkload workload, SimtConfig c) {
+    return workload.layout().transposedB() != c.alongK();
+  }
+
+  /**
+   * Whether tiles may lie along K in shared memory: where both matrices do, or the one that is far
+   * larger. Few elements are turned then.
+   */
+  static boolean canLieAlongK(GemmWorkload workload) {
+    return switch (workload.layout()) {
+      case NT -> true;
+      case TT -> workload.m() <= workload.n() / MUCH_LARGER;
+      case NN -> workload.n() <= workload.m() / MUCH_LARGER;
+      case TN -> false;
+    };
   }
 
   private static long steps(GemmWorkload workload, SimtConfig c) {

@@ -1,8 +1,10 @@
 package dev.warpwright.families.simt;
 
 import static dev.warpwright.families.simt.SimtNumber.AHEAD;
+import static dev.warpwright.families.simt.SimtNumber.AHEAD_OF_MANY;
 import static dev.warpwright.families.simt.SimtNumber.ALONG_K;
 import static dev.warpwright.families.simt.SimtNumber.BARRIER;
+import static dev.warpwright.families.simt.SimtNumber.BESIDE;
 import static dev.warpwright.families.simt.SimtNumber.COPY_ELEMENT;
 import static dev.warpwright.families.simt.SimtNumber.COPY_NARROW;
 import static dev.warpwright.families.simt.SimtNumber.COPY_PAIR;
@@ -10,9 +12,12 @@ import static dev.warpwright.families.simt.SimtNumber.COPY_SINGLE;
 import static dev.warpwright.families.simt.SimtNumber.COPY_VECTOR;
 import static dev.warpwright.families.simt.SimtNumber.CROWDING;
 import static dev.warpwright.families.simt.SimtNumber.DRAM_BYTES;
+import static dev.warpwright.families.simt.SimtNumber.ENOUGH_BYTES;
+import static dev.warpwright.families.simt.SimtNumber.ENOUGH_LINES;
 import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
 import static dev.warpwright.families.simt.SimtNumber.FETCH;
 import static dev.warpwright.families.simt.SimtNumber.FETCHED_CODE;
+import static dev.warpwright.families.simt.SimtNumber.FLOODED;
 import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
 import static dev.warpwright.families.simt.SimtNumber.GUARDED;
 import static dev.warpwright.families.simt.SimtNumber.KEPT_BYTES;
@@ -26,8 +31,11 @@ import static dev.warpwright.families.simt.SimtNumber.PART;
 import static dev.warpwright.families.simt.SimtNumber.READ;
 import static dev.warpwright.families.simt.SimtNumber.READ_BOTH;
 import static dev.warpwright.families.simt.SimtNumber.READ_ONE;
+import static dev.warpwright.families.simt.SimtNumber.SCATTERED;
+import static dev.warpwright.families.simt.SimtNumber.SECTORS_APART;
 import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
 import static dev.warpwright.families.simt.SimtNumber.SPREAD;
+import static dev.warpwright.families.simt.SimtNumber.SQUEEZED;
 import static dev.warpwright.families.simt.SimtNumber.STALL;
 import static dev.warpwright.families.simt.SimtNumber.STEP;
 import static dev.warpwright.families.simt.SimtNumber.TWO_SECTORS;
@@ -82,6 +90,11 @@ public final class SimtModel {
    */
   private static final int FAIRLY_SHARED = 2;
 
+  private static final int MANY_THREADS = 256;
+
+  /** Part of what is copied that may be turned at no cost. */
+  private static final double FEW_TURNED = 0.05;
+
   private final Calibration.Numbers<SimtNumber> fitted;
 
   public SimtModel(Calibration calibration) {
@@ -104,9 +117,12 @@ public final class SimtModel {
     Wave wave = wave(w, c, target, resident);
     double whole = Math.floor(own / resident);
     double last = last(w, c, target, own - whole * resident, resident).clocks(steps);
-    double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
-    double work = whole * wave.clocks(steps) + last + combined(w, c);
-    double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
+    double dram =
+        dramBytes(w, c, slots, tilesM, tilesN)
+            / (at(DRAM_BYTES) / at(MHZ))
+            * crowded(w, c, resident);
+    double work = whole * wave.clocks(steps) + last;
+    double predicted = at(LAUNCH) + (mixed(work, dram) + combined(w, c) + at(LATENCY)) / at(MHZ);
     if (c.minBlocks() < resident) {
       predicted *= GUESSED;
     }
@@ -195,8 +211,8 @@ public final class SimtModel {
     double perClock = w.operands() == DType.F64 ? at(F64_PER_CLOCK) : target.fp32PerClock() / 2.0;
     double efficiency =
         at(FMA_EFFICIENCY)
-            * (c.serpentine() && !c.alongK() ? at(SERPENTINE) : 1)
-            * (c.ahead() ? at(AHEAD) : 1)
+            * (c.serpentine() && !c.alongK() && c.stages() > 2 ? at(SERPENTINE) : 1)
+            * ahead(c)
             * (c.alongK() ? at(ALONG_K) : 1)
             * (1
                 - at(UNEVEN) * (uneven(rows) + uneven(columns))
@@ -228,11 +244,13 @@ public final class SimtModel {
     double together = Math.max(1, resident * warps / 4);
     double step = busy + (depth * at(READ) + at(BARRIER)) / together;
     step *= 1 + exposed * at(SPREAD) * log(Math.max(2, warps));
-    if (!c.alongK()) {
-      // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
-      double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
-      step *= 1 + at(CROWDING) * Math.max(0, waiting - 8);
+    // What waits in registers crowds out what is multiplied.
+    if (c.stages() == 2) {
+      step *= 1 + at(CROWDING) * Math.max(0, copied / c.threads() - 8);
+    } else if (c.tileK() * bytes > 2 * SECTOR && turned(w, c) > FEW_TURNED * copied) {
+      step *= 1 + at(SECTORS_APART);
     }
+    step *= 1 + at(SQUEEZED) * Math.max(0, SimtLimits.squeezed(w, c) - 1);
     if (c.stages() == 2 && isGuarded(w, c, run)) {
       step *= 1 + at(GUARDED);
     }
@@ -244,6 +262,20 @@ public final class SimtModel {
       end += spread(c) * resident * tileBytes(w, c) / at(L2_BYTES);
     }
     return new Wave(math, issue, shared, l2, step, end);
+  }
+
+  /**
+   * What reading operands ahead changes: it costs where the next tiles wait in registers, too, and
+   * gains where many warps take turns.
+   */
+  private double ahead(SimtConfig c) {
+    if (!c.ahead()) {
+      return 1;
+    }
+    if (c.stages() == 2 && !c.alongK()) {
+      return at(AHEAD);
+    }
+    return c.threads() >= MANY_THREADS ? at(AHEAD_OF_MANY) : 1;
   }
 
   /** Clocks for which the last block of a tile reads what others have written of it. */
@@ -318,18 +350,33 @@ public final class SimtModel {
   private double copies(GemmWorkload w, SimtConfig c, int run) {
     double a = (double) c.tileM() * c.tileK();
     double b = (double) c.tileN() * c.tileK();
-    return copies(c, a, !w.layout().transposedA(), lanesA(w, run), run)
-        + copies(c, b, w.layout().transposedB(), lanesB(w, run), run);
+    return copies(c, a, SimtLimits.turnsA(w, c), lanesA(w, run), run)
+        + copies(c, b, SimtLimits.turnsB(w, c), lanesB(w, run), run);
   }
 
-  /** Elements of a step that are copied one by one, not through registers. */
-  private static double singles(GemmWorkload w, SimtConfig c, int run) {
-    if (c.stages() == 2) {
-      return 0;
+  /**
+   * Elements of a step that are copied one by one, not through registers: from places apart where
+   * they are turned.
+   */
+  private double singles(GemmWorkload w, SimtConfig c, int run) {
+    return c.stages() == 2
+        ? 0
+        : c.tileK()
+            * (c.tileM() * single(SimtLimits.turnsA(w, c), lanesA(w, run))
+                + c.tileN() * single(SimtLimits.turnsB(w, c), lanesB(w, run)));
+  }
+
+  /** Elements of a step that are turned. */
+  private static double turned(GemmWorkload w, SimtConfig c) {
+    return c.tileK()
+        * ((SimtLimits.turnsA(w, c) ? c.tileM() : 0.0) + (SimtLimits.turnsB(w, c) ? c.tileN() : 0));
+  }
+
+  private double single(boolean turned, int lanes) {
+    if (turned) {
+      return 1;
     }
-    boolean singleA = !w.layout().transposedA() && !c.alongK() || lanesA(w, run) == 1;
-    boolean singleB = w.layout().transposedB() && !c.alongK() || lanesB(w, run) == 1;
-    return (double) c.tileK() * ((singleA ? c.tileM() : 0) + (singleB ? c.tileN() : 0));
+    return lanes == 1 ? at(BESIDE) : 0;
   }
 
   /**
@@ -339,7 +386,7 @@ public final class SimtModel {
    * @param run elements of the widest access
    */
   private double copies(SimtConfig c, double elements, boolean turned, int lanes, int run) {
-    if (c.alongK() || !turned) {
+    if (!turned) {
       double narrow = 1;
       if (lanes == 1 && c.stages() == 2) {
         narrow = at(COPY_NARROW);
@@ -352,6 +399,18 @@ public final class SimtModel {
     return c.stages() > 2
         ? elements / 32 * at(COPY_ELEMENT)
         : elements / 32 * (1 + 1.0 / lanes) * at(COPY_VECTOR) / 2;
+  }
+
+  /**
+   * How much longer DRAM takes where more is on its way than it takes to keep it busy, from ever
+   * more places: what asks for parts of lines asks for each line several times.
+   */
+  private double crowded(GemmWorkload w, SimtConfig c, double resident) {
+    double tile = (double) (c.tileM() + c.tileN()) * c.tileK() * w.operands().bytes();
+    double more = Math.max(0, resident * (c.stages() - 1) * tile / at(ENOUGH_BYTES) - 1);
+    double rows = turned(w, c) / c.tileK();
+    double lines = c.stages() > 2 ? 0 : Math.max(0, resident * rows / at(ENOUGH_LINES) - 1);
+    return 1 + at(FLOODED) * more + at(SCATTERED) * lines;
   }
 
   /** Blocks that run together share what they read. */

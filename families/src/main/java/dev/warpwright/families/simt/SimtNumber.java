@@ -25,8 +25,12 @@ enum SimtNumber {
   /** How much longer a step takes for each doubling of the warps that meet at its barrier. */
   SPREAD,
 
-  /** What reading ahead by hand costs where the compiler does it better. */
+  /**
+   * What reading ahead by hand costs where the compiler does it better, and what it gains where
+   * many warps take turns.
+   */
   AHEAD,
+  AHEAD_OF_MANY,
 
   /** What is left where operands are vectors along K: their registers are in each other's way. */
   ALONG_K,
@@ -70,6 +74,9 @@ enum SimtNumber {
   /** The same more where an asynchronous copy brings each element by itself. */
   COPY_SINGLE,
 
+  /** Part of that which single elements take that lie beside each other. */
+  BESIDE,
+
   /** How much of what is not the greatest of several needs comes on top of it. */
   MIXED,
 
@@ -94,11 +101,30 @@ enum SimtNumber {
   /** What each element more of the next tile costs that a thread holds for a step. */
   CROWDING,
 
+  /** How much longer a step takes that copies several sectors of a row element by element. */
+  SECTORS_APART,
+
+  /** How much longer a step takes for as many registers more as compilers would give a thread. */
+  SQUEEZED,
+
   /**
    * How much longer a step takes whose copies go through registers of some threads only: loads
    * under a condition are not moved ahead.
    */
   GUARDED,
+
+  /**
+   * Bytes on their way to an SM that keep DRAM busy, and how much longer it takes for as many more.
+   */
+  ENOUGH_BYTES,
+  FLOODED,
+
+  /**
+   * The same of lines of which an SM asks for parts, one after the other, on their way through
+   * registers.
+   */
+  ENOUGH_LINES,
+  SCATTERED,
 
   /** Bytes of operands that L2 keeps from wave to wave. */
   KEPT_BYTES,

@@ -97,7 +97,7 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
 
   @Override
   protected SimtConfig config(Decisions d) {
-    boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
+    boolean alongK = SimtLimits.canLieAlongK(workload) && d.choose("alongK");
     // Single elements of a row or column are read along K, groups of them across.
     int rows = number(d, "rows", upTo(workload.m(), lengths(alongK, workload.m())));
     int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));

@@ -6,6 +6,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.COPIED_ACROSS;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.FIRST_LEVEL;
+import static dev.warpwright.families.wgmma.HopperNumber.LOADED;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
 import static dev.warpwright.families.wgmma.HopperNumber.SHIFTED;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
@@ -79,6 +80,14 @@ final class HopperCopies {
     long bytes = w.operands().bytes();
     return w.layout().transposedA() && w.lda() * bytes % ThreadCopies.CHUNK != 0
         || !w.layout().transposedB() && w.ldb() * bytes % ThreadCopies.CHUNK != 0;
+  }
+
+  /**
+   * Microseconds that a step takes at least whose tiles threads transpose: they have loads of one
+   * step under way. 0 where none do.
+   */
+  double loading(GemmWorkload w, HopperConfig c) {
+    return HopperLimits.transposes(w, c) ? at(LOADED) : 0;
   }
 
   /**

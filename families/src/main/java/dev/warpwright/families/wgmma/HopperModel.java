@@ -133,7 +133,8 @@ public final class HopperModel {
             together(at(SHARP), taken * sharing, l2),
             dram / steps,
             cycle + unmasked,
-            copies.copying(w, c, sharing));
+            copies.copying(w, c, sharing),
+            copies.loading(w, c));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART) * (1 + strayed(grid, c));
     }
@@ -238,7 +239,8 @@ public final class HopperModel {
                   + copies.transposing(w, c, sharing),
               taken * sharing,
               cycle,
-              copies.copying(w, c, sharing)));
+              copies.copying(w, c, sharing),
+              copies.loading(w, c)));
       ends.add(epilogue(grid, c, sharing) + at(LOOKUP));
     }
     double flops = 2.0 * c.tileM() * c.tileN() * c.tileK() * c.clusterM() * c.clusterN();

@@ -17,6 +17,9 @@ enum HopperNumber {
   /** A warp's load or store of what it transposes on its way to shared memory. */
   TRANSPOSED,
 
+  /** From the loads of what is transposed to those of the next step. */
+  LOADED,
+
   /** How much longer threads take to copy MN-major rows that begin anywhere than K-major ones. */
   COPIED_ACROSS,
 
