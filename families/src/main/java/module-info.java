@@ -34,10 +34,6 @@ module dev.warpwright.families {
       dev.warpwright.measure;
   exports dev.warpwright.families.gemv to
       dev.warpwright.examples;
-  exports dev.warpwright.families.launch to
-      dev.warpwright.fusion,
-      dev.warpwright.measure,
-      dev.warpwright.profiler;
   exports dev.warpwright.families.mma to
       dev.warpwright.examples,
       dev.warpwright.measure;

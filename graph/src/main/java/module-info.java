@@ -19,5 +19,6 @@ module dev.warpwright.graph {
       dev.warpwright.networks,
       dev.warpwright.parallel,
       dev.warpwright.profiler,
+      dev.warpwright.synthetic,
       dev.warpwright.verify;
 }

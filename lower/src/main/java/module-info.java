@@ -14,4 +14,8 @@ module dev.warpwright.lower {
       dev.warpwright.families,
       dev.warpwright.networks;
   exports dev.warpwright.lower.flow;
+  exports dev.warpwright.lower.launch to
+      dev.warpwright.fusion,
+      dev.warpwright.measure,
+      dev.warpwright.profiler;
 }

@@ -97,7 +97,7 @@ final class LayersTest {
                   "graph")),
           entry("arrays", Set.of("base", "ir", "graph")),
           entry("model", Set.of("base", "ir", "workload", "graph")),
-          entry("synthetic", Set.of("base", "ir", "workload", "graph", "model")),
+          entry("synthetic", Set.of("base", "ir", "workload", "graph", "model", "sim")),
           entry(
               "fusion",
               Set.of(

@@ -3,7 +3,7 @@ package dev.warpwright.bench;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Model;
-import dev.warpwright.compiler.Reference;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.model.npy.NpyFile;
 import java.io.IOException;

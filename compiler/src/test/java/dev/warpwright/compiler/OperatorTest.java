@@ -16,6 +16,7 @@ import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;

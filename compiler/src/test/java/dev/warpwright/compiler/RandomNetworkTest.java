@@ -23,6 +23,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.synthetic.NetworkDeviation;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 import java.time.LocalDate;

@@ -15,6 +15,7 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;

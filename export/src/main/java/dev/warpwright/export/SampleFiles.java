@@ -2,7 +2,6 @@ package dev.warpwright.export;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.Model;
-import dev.warpwright.compiler.Reference;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.PackedConstant;
@@ -11,6 +10,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.synthetic.NetworkDeviation;
+import dev.warpwright.synthetic.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

@@ -2,12 +2,12 @@ package dev.warpwright.cli.run;
 
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.Model;
-import dev.warpwright.compiler.Reference;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.synthetic.NetworkDeviation;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;

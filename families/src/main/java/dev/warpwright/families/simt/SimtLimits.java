@@ -211,12 +211,11 @@ public final class SimtLimits {
    * larger. Few elements are turned then.
    */
   static boolean canLieAlongK(GemmWorkload workload) {
-    return switch (workload.layout()) {
-      case NT -> true;
-      case TT -> workload.m() <= workload.n() / MUCH_LARGER;
-      case NN -> workload.n() <= workload.m() / MUCH_LARGER;
-      case TN -> false;
-    };
+    boolean alongA = !workload.layout().transposedA();
+    boolean alongB = workload.layout().transposedB();
+    long larger = alongB ? workload.n() : workload.m();
+    long smaller = alongB ? workload.m() : workload.n();
+    return alongA && alongB || (alongA || alongB) && smaller <= larger / MUCH_LARGER;
   }
 
   private static long steps(GemmWorkload workload, SimtConfig c) {

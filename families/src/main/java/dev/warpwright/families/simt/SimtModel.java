@@ -49,8 +49,7 @@ import dev.warpwright.space.Features;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 
 /**
  * What is expected of a product of threads without running it: the blocks in waves, each step
@@ -64,6 +63,37 @@ import java.util.Map;
 public final class SimtModel {
   /** The section of calibrations. */
   public static final String SECTION = "simt";
+
+  private static final List<String> FEATURES =
+      List.of(
+          "logM",
+          "logN",
+          "logK",
+          "tileM",
+          "tileN",
+          "tileK",
+          "rows",
+          "columns",
+          "lanesM",
+          "threads",
+          "slices",
+          "stages",
+          "ahead",
+          "serpentine",
+          "alongK",
+          "minBlocks",
+          "parts",
+          "panel",
+          "residentWarps",
+          "waves",
+          "tail",
+          "steps",
+          "math",
+          "issue",
+          "shared",
+          "l2",
+          "dram",
+          "predicted");
 
   /** Bytes of an instruction. */
   private static final int INSTRUCTION = 16;
@@ -128,38 +158,38 @@ public final class SimtModel {
     }
 
     double waves = own / resident;
-    Map<String, Double> f = new LinkedHashMap<>();
-    f.put("logM", log(w.m()));
-    f.put("logN", log(w.n()));
-    f.put("logK", log(w.k()));
-    f.put("tileM", (double) c.tileM());
-    f.put("tileN", (double) c.tileN());
-    f.put("tileK", (double) c.tileK());
-    f.put("rows", (double) c.rows());
-    f.put("columns", (double) c.columns());
-    f.put("lanesM", (double) c.lanesM());
-    f.put("threads", (double) c.threads());
-    f.put("slices", (double) c.slices());
-    f.put("stages", (double) c.stages());
-    f.put("ahead", c.ahead() ? 1.0 : 0.0);
-    f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
-    f.put("alongK", c.alongK() ? 1.0 : 0.0);
-    f.put("minBlocks", (double) c.minBlocks());
-    f.put("parts", (double) c.parts());
-    f.put("panel", (double) c.panel());
-    f.put("residentWarps", c.threads() / 32.0 * c.minBlocks());
-    f.put("waves", waves);
-    f.put("tail", tiles / (waves * slots));
-    f.put("steps", steps);
-    f.put("math", log(wave.math()));
-    f.put("issue", log(wave.issue()));
-    f.put("shared", log(wave.shared()));
-    f.put("l2", log(wave.l2()));
-    f.put("dram", log(Math.max(dram, 1)));
-    f.put("predicted", log(predicted));
     return new Features(
-        f.keySet().stream().toList(),
-        f.values().stream().mapToDouble(Double::doubleValue).toArray(),
+        FEATURES,
+        new double[] {
+          log(w.m()),
+          log(w.n()),
+          log(w.k()),
+          c.tileM(),
+          c.tileN(),
+          c.tileK(),
+          c.rows(),
+          c.columns(),
+          c.lanesM(),
+          c.threads(),
+          c.slices(),
+          c.stages(),
+          c.ahead() ? 1.0 : 0.0,
+          c.serpentine() ? 1.0 : 0.0,
+          c.alongK() ? 1.0 : 0.0,
+          c.minBlocks(),
+          c.parts(),
+          c.panel(),
+          c.threads() / 32.0 * c.minBlocks(),
+          waves,
+          tiles / (waves * slots),
+          steps,
+          log(wave.math()),
+          log(wave.issue()),
+          log(wave.shared()),
+          log(wave.l2()),
+          log(Math.max(dram, 1)),
+          log(predicted)
+        },
         predicted);
   }
 

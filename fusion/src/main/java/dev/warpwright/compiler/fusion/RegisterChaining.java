@@ -2,11 +2,11 @@ package dev.warpwright.compiler.fusion;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.KernelCall;
-import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.lower.flow.Lowering;
+import dev.warpwright.lower.launch.LateWait;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PassRefusal;

@@ -1,9 +1,9 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.families.launch.EarlyStart;
-import dev.warpwright.families.launch.EarlyWeights;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.lower.launch.EarlyStart;
+import dev.warpwright.lower.launch.EarlyWeights;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.Target;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.CpuDevice;
-import dev.warpwright.compiler.Reference;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.text.IrParser;
@@ -22,6 +21,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.synthetic.RandomFfn;
 import dev.warpwright.synthetic.RandomMlp;
+import dev.warpwright.synthetic.Reference;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Activation;

@@ -2,7 +2,6 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.families.launch.LateWait;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
@@ -13,6 +12,7 @@ import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.lower.launch.LateWait;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.lower.tile.PackConstants;

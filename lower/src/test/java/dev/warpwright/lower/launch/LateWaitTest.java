@@ -1,4 +1,4 @@
-package dev.warpwright.families.launch;
+package dev.warpwright.lower.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,11 +1,9 @@
-package dev.warpwright.families.launch;
+package dev.warpwright.families.wgmma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
-import dev.warpwright.families.wgmma.HopperConfig;
-import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Op;
@@ -15,6 +13,7 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.launch.EarlyWeights;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;

@@ -1,2 +1,2 @@
 /** What kernels get when they are put together to a program: launches that overlap. */
-package dev.warpwright.families.launch;
+package dev.warpwright.lower.launch;

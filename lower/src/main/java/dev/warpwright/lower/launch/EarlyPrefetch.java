@@ -1,4 +1,4 @@
-package dev.warpwright.families.launch;
+package dev.warpwright.lower.launch;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;

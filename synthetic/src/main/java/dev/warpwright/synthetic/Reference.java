@@ -1,4 +1,4 @@
-package dev.warpwright.compiler;
+package dev.warpwright.synthetic;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Param;

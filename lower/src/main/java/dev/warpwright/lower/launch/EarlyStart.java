@@ -1,6 +1,5 @@
-package dev.warpwright.families.launch;
+package dev.warpwright.lower.launch;
 
-import dev.warpwright.families.TileGrid;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -21,6 +20,9 @@ import java.util.Set;
 
 /** Lets a kernel begin before the launches before it have ended, and wait for them at once. */
 public final class EarlyStart {
+  /** Bytes that are asked for at once. */
+  private static final int LINE = 128;
+
   private EarlyStart() {}
 
   /**
@@ -67,7 +69,7 @@ public final class EarlyStart {
           || !(buffer.shape().getFirst() instanceof Expr.IntImm elements)) {
         continue;
       }
-      int line = TileGrid.LINE / buffer.dtype().bytes();
+      int line = LINE / buffer.dtype().bytes();
       Expr first = Exprs.mul(thread.get().var(), line);
       long lines = Math.ceilDiv(elements.value(), line);
       if (lines <= kernel.threadsPerBlock()) {
