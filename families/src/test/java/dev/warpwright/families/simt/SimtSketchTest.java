@@ -4,6 +4,7 @@ import static dev.warpwright.target.GpuTarget.SM_90A;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.type.DType;
@@ -91,6 +92,33 @@ final class SimtSketchTest {
     SplittableRandom random = new SplittableRandom(SEED);
     assertThat(Stream.generate(() -> tall.sample(random).point().option("rows")).limit(200))
         .doesNotContain("20", "28");
+  }
+
+  /** As the larger matrix lies, and both in neither order if none is far larger. */
+  @ParameterizedTest
+  @CsvSource({
+    "TT, 4, 8192, true",
+    "NN, 8192, 4, true",
+    "NN, 4, 8192, false",
+    "TT, 512, 512, false"
+  })
+  void tilesLieAsTheLargerMatrix(Layout layout, long m, long n, boolean alongK) {
+    Space space = GemmSpace.of(GemmWorkload.of(m, n, 3072, DType.F32, layout), SM_90A, 132);
+    SplittableRandom random = new SplittableRandom(SEED);
+    assertThat(
+            Stream.generate(() -> space.sample(random).point().option("alongK"))
+                .limit(400)
+                .anyMatch("yes"::equals))
+        .isEqualTo(alongK);
+    if (alongK && layout == Layout.TT) {
+      // Measured on an H200: 27.1 us (docs/benchmarks, 2026-11-30, f32 of few rows).
+      Point fast =
+          Point.parse(
+              "sketch=simt alongK=yes rows=2 lanesM=2 warpsM=1 columns=2 warpsN=2 slices=4"
+                  + " tileK=64 ahead=yes serpentine=no stages=4 minBlocks=1 parts=1 panel=1");
+      assertThat(space.replay(fast).candidate().features().predictedUs()).isBetween(24.0, 30.0);
+      assertThat(TunedGemm.untuned(space).point().option("alongK")).isEqualTo("yes");
+    }
   }
 
   /** Two kernels, measured on an H200 (docs/benchmarks, 2026-11-28, threads on odd shapes). */
