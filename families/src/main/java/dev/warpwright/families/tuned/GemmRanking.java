@@ -22,8 +22,8 @@ final class GemmRanking {
   /** Points from which the best are sought, how many of them it is sought from, and how far. */
   private static final int SAMPLES = 2000;
 
-  private static final int STARTS = 8;
-  private static final int CLIMBS = 250;
+  private static final int STARTS = 24;
+  private static final int CLIMBS = 300;
 
   /** Decisions that hardly change a thread's code: where one point spills, the others do too. */
   private static final Set<String> INDIFFERENT = Set.of("order", "stages", "resident", "panel");

@@ -39,6 +39,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.SPARE_ROOM;
 import static dev.warpwright.families.wgmma.HopperNumber.STAGE;
 import static dev.warpwright.families.wgmma.HopperNumber.START;
 import static dev.warpwright.families.wgmma.HopperNumber.STORE;
+import static dev.warpwright.families.wgmma.HopperNumber.STORE_ROWS;
 import static dev.warpwright.families.wgmma.HopperNumber.STRAYED;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
@@ -351,22 +352,24 @@ public final class HopperModel {
   }
 
   private static int panelA(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedA() ? panel(w, c, c.tileM()) : 0;
+    return w.layout().transposedA() ? panel(w, c, w.lda(), c.tileM()) : 0;
   }
 
   private static int panelB(GemmWorkload w, HopperConfig c) {
-    return w.layout().transposedB() ? 0 : panel(w, c, c.tileN());
+    return w.layout().transposedB() ? 0 : panel(w, c, w.ldb(), c.tileN());
   }
 
   /**
    * Bytes of a row that TMA copies at once of an MN-major tile: panels are the widest that its rows
-   * are a multiple of. 0 where TMA does not copy it.
+   * are a multiple of. 0 where TMA does not copy it; it does where threads copy the other operand.
    *
+   * @param pitch elements from a row of the matrix to the next
    * @param elements of a row
    */
-  private static int panel(GemmWorkload w, HopperConfig c, int elements) {
-    return ThreadCopies.isTma(w) && !HopperLimits.transposes(w, c)
-        ? HopperLimits.panelBytes(elements * w.operands().bytes())
+  private static int panel(GemmWorkload w, HopperConfig c, long pitch, int elements) {
+    int bytes = w.operands().bytes();
+    return pitch * bytes % ThreadCopies.CHUNK == 0 && !HopperLimits.transposes(w, c)
+        ? HopperLimits.panelBytes(elements * bytes)
         : 0;
   }
 
@@ -405,7 +408,8 @@ public final class HopperModel {
     if (c.swapAb() || c.direct()) {
       boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;
       double slow = ragged && !c.swapAb() ? at(RAGGED) : 1;
-      return written * slow + (pairs ? each / 2 : each) * at(STORE) * sharing;
+      return written * slow
+          + (pairs ? each / 2 : each) * at(c.swapAb() ? STORE : STORE_ROWS) * sharing;
     }
     int row = Math.toIntExact(columns) * bytes;
     int width = HopperLimits.panelBytes(row);

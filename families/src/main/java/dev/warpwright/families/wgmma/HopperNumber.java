@@ -110,8 +110,12 @@ enum HopperNumber {
   /** A panel's way through shared memory, one after the other. */
   PANEL,
 
-  /** What a thread needs to store a pair of neighbouring elements, or one that has none. */
+  /**
+   * What a thread needs to store a pair of neighbouring elements, or one that has none: of swapped
+   * tiles, and of others, whose threads each store parts of eight rows.
+   */
   STORE,
+  STORE_ROWS,
 
   /** What a thread needs to store elements of a panel's rows, one access. */
   ROW_STORE,
