@@ -135,34 +135,26 @@ public record Explanation(
             origin,
             measured ? "times measured" : "times predicted, not measured",
             winner.point()));
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "%-38s %10s %7s %9s %9s %9s %5s %8s %6s%n",
-            "",
-            measured ? "us" : "predicted",
-            "ratio",
-            "DRAM MB",
-            "L2 MB",
-            "conflicts",
-            "regs",
-            "shared",
-            "spills"));
-    text.append(line("as it is", winner));
-    for (Row row : rows) {
-      StringBuilder change =
-          new StringBuilder(row.decision() + " " + row.from() + " -> " + row.to());
-      row.also()
-          .forEach(
-              (name, option) ->
-                  change.append(option.isEmpty() ? ", no " + name : ", " + name + " " + option));
-      text.append(line(change.toString(), row));
-    }
+    int wide = rows.stream().mapToInt(row -> change(row).length()).max().orElse(0);
+    String head = "%-" + Math.max(38, wide) + "s";
+    String columns = " %10s   ratio   DRAM MB     L2 MB conflicts  regs   shared spills%n";
+    text.append(String.format(head + columns, "", measured ? "us" : "predicted"));
+    text.append(line(String.format(head, "as it is"), winner));
+    rows.forEach(row -> text.append(line(String.format(head, change(row)), row)));
     return text.toString().stripTrailing();
   }
 
+  private static String change(Row row) {
+    StringBuilder change = new StringBuilder(row.decision() + " " + row.from() + " -> " + row.to());
+    row.also()
+        .forEach(
+            (name, option) ->
+                change.append(option.isEmpty() ? ", no " + name : ", " + name + " " + option));
+    return change.toString();
+  }
+
   private static String line(String name, Row row) {
-    StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-38s", name));
+    StringBuilder line = new StringBuilder(name);
     line.append(number(" %10.2f", 11, row.timeUs())).append(number(" %7.3f", 8, row.ratio()));
     Facts facts = row.facts();
     if (facts != null) {

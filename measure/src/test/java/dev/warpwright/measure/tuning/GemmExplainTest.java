@@ -7,6 +7,7 @@ import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.space.Candidate;
+import dev.warpwright.space.Features;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.FailureReason;
@@ -116,6 +117,30 @@ final class GemmExplainTest {
         .contains("\"measured\": true")
         .contains("\"decision\": \"stages\"");
     assertThat(told.text()).contains("times measured").contains("stages 5 -> 4");
+  }
+
+  /**
+   * What is said of a kernel without a record is more than its model computes; here all is that.
+   */
+  @Test
+  void predictionsAreOfOneKind() throws InterruptedException {
+    Candidate candidate =
+        winner("sketch=wgmma tileM=128 consumers=2 tileN=128 tileK=64 minBlocks=1 stages=5")
+            .candidate();
+    Features more =
+        new Features(
+            candidate.features().names(),
+            candidate.features().values(),
+            2 * candidate.features().predictedUs());
+    TunedGemm said =
+        new TunedGemm(
+            new Candidate(candidate.point(), more, candidate.kernel(), candidate.values()),
+            TunedGemm.Origin.UNTUNED);
+    Explanation told = new GemmExplain(PRODUCT, H200, "none", line -> {}).explain(said, null);
+    assertThat(told.winner().timeUs()).isEqualTo(candidate.features().predictedUs());
+    assertThat(told.text().lines().filter(line -> line.contains("->")))
+        .isNotEmpty()
+        .allSatisfy(line -> assertThat(line.indexOf("->")).isLessThan(38));
   }
 
   /** Conflicts of many steps follow from those of few; no kernel has fewer than none. */
