@@ -58,12 +58,14 @@ import java.util.List;
  *
  * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 6500 measurements (docs/benchmarks,
  * 2026-11-26, threads, and 2026-11-28, unseen shapes), a step's and its barrier's numbers to 1147
- * more (2026-11-29, searches of networks); they make an order of candidates, not a promise.
+ * more (2026-11-29, searches of networks), nearly all of them again to 5600 of 45 products
+ * (2026-11-30, f32 of few rows); they make an order of candidates, not a promise.
  */
 public final class SimtModel {
   /** The section of calibrations. */
   public static final String SECTION = "simt";
 
+  /** What learnt models are told. */
   private static final List<String> FEATURES =
       List.of(
           "logM",
@@ -120,6 +122,7 @@ public final class SimtModel {
    */
   private static final int FAIRLY_SHARED = 2;
 
+  /** Threads of a block among which reading ahead pays. */
   private static final int MANY_THREADS = 256;
 
   /** Part of what is copied that may be turned at no cost. */

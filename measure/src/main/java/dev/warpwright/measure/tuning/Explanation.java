@@ -138,9 +138,10 @@ public record Explanation(
     int wide = rows.stream().mapToInt(row -> change(row).length()).max().orElse(0);
     String head = "%-" + Math.max(38, wide) + "s";
     String columns = " %10s   ratio   DRAM MB     L2 MB conflicts  regs   shared spills%n";
-    text.append(String.format(head + columns, "", measured ? "us" : "predicted"));
-    text.append(line(String.format(head, "as it is"), winner));
-    rows.forEach(row -> text.append(line(String.format(head, change(row)), row)));
+    String time = measured ? "us" : "predicted";
+    text.append(String.format(Locale.ROOT, head + columns, "", time));
+    text.append(line(String.format(Locale.ROOT, head, "as it is"), winner));
+    rows.forEach(row -> text.append(line(String.format(Locale.ROOT, head, change(row)), row)));
     return text.toString().stripTrailing();
   }
 
