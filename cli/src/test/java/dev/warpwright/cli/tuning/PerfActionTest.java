@@ -245,7 +245,7 @@ final class PerfActionTest {
     List<String> points = new ArrayList<>();
     PerfAction.Bench bench =
         (kernel, rounds, baselineKernels, here, progress) -> {
-          points.add(kernel.point().text());
+          points.add(kernel.candidate().point().text());
           if (points.size() == 1) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
           }
@@ -326,7 +326,7 @@ final class PerfActionTest {
     List<Candidate> before = recordBefore();
     PerfAction.Bench bench =
         (kernel, rounds, baselineKernels, here, progress) -> {
-          if (kernel.point().equals(before.getFirst().point())) {
+          if (kernel.candidate().point().equals(before.getFirst().point())) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
           }
           return report(null);

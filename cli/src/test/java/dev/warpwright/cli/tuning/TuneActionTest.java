@@ -159,7 +159,7 @@ final class TuneActionTest {
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet(), new CountDownLatch(1)),
                 (kernel, rounds, baselineKernels, here, progress) -> {
-                  winners.add(kernel);
+                  winners.add(kernel.candidate());
                   if (winners.size() == 1) {
                     throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
                   }
@@ -323,7 +323,7 @@ final class TuneActionTest {
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet(), new CountDownLatch(1)),
                 (kernel, rounds, baselineKernels, here, progress) -> {
-                  calls.add(kernel.point().text());
+                  calls.add(kernel.candidate().point().text());
                   return calls.size() == 1
                       ? bench.of(kernel, rounds, baselineKernels, here, progress)
                       : verified();

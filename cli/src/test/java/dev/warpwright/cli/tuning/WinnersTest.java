@@ -3,6 +3,7 @@ package dev.warpwright.cli.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.space.Candidate;
@@ -22,14 +23,16 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** Where winners are measured. */
 @Isolated("takes the driver's place in this process")
 final class WinnersTest {
-  private static final Candidate WINNER =
-      new Candidate(
-          Point.EMPTY,
-          new Features(List.of("f"), new double[] {1}, 1),
-          () -> {
-            throw new AssertionError("nobody looks at it");
-          },
-          Map.of());
+  private static final TunedGemm WINNER =
+      new TunedGemm(
+          new Candidate(
+              Point.EMPTY,
+              new Features(List.of("f"), new double[] {1}, 1),
+              () -> {
+                throw new AssertionError("nobody looks at it");
+              },
+              Map.of()),
+          TunedGemm.Origin.TUNED);
 
   private static TuningDevice device(String... ids) {
     return new TuningDevice("fake", 132, GpuTarget.SM_80, TuneActionTest.ENVIRONMENT, List.of(ids));

@@ -203,7 +203,7 @@ public final class GemmKernels implements AutoCloseable {
         GemmSpace.schedule(workload, where.target(), where.sms(), best.candidate().point()),
         best.origin(),
         best.candidate().point(),
-        best.candidate().features().predictedUs());
+        best.expectedUs());
   }
 
   /**

@@ -26,6 +26,9 @@ public record Explanation(
     String origin,
     Row winner,
     List<Row> rows) {
+  /** Characters for what a row changes, at least. */
+  private static final int NARROWEST = 38;
+
   public Explanation {
     rows = List.copyOf(rows);
   }
@@ -136,7 +139,7 @@ public record Explanation(
             measured ? "times measured" : "times predicted, not measured",
             winner.point()));
     int wide = rows.stream().mapToInt(row -> change(row).length()).max().orElse(0);
-    String head = "%-" + Math.max(38, wide) + "s";
+    String head = "%-" + Math.max(NARROWEST, wide) + "s";
     String columns = " %10s   ratio   DRAM MB     L2 MB conflicts  regs   shared spills%n";
     String time = measured ? "us" : "predicted";
     text.append(String.format(Locale.ROOT, head + columns, "", time));

@@ -67,11 +67,8 @@ public final class GemmExplain {
    */
   public Explanation explain(TunedGemm winner, @Nullable Measurer measurer)
       throws InterruptedException {
-    Point point = winner.candidate().point();
-    Space space = GemmSpace.of(workload, model.target(), model.sms(), point);
-    // What the model computes, as of the others.
-    Candidate computed = space.replay(point).candidate();
-    Candidate kernel = computed == null ? winner.candidate() : computed;
+    Candidate kernel = winner.candidate();
+    Space space = GemmSpace.of(workload, model.target(), model.sms(), kernel.point());
     List<Variant> variants = new ArrayList<>(Variants.of(space, kernel));
     cudaCores(kernel).ifPresent(variants::addFirst);
     progress.accept(

@@ -7,7 +7,6 @@ import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.space.Candidate;
-import dev.warpwright.space.Features;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.FailureReason;
@@ -127,17 +126,12 @@ final class GemmExplainTest {
     Candidate candidate =
         winner("sketch=wgmma tileM=128 consumers=2 tileN=128 tileK=64 minBlocks=1 stages=5")
             .candidate();
-    Features more =
-        new Features(
-            candidate.features().names(),
-            candidate.features().values(),
-            2 * candidate.features().predictedUs());
-    TunedGemm said =
-        new TunedGemm(
-            new Candidate(candidate.point(), more, candidate.kernel(), candidate.values()),
-            TunedGemm.Origin.UNTUNED);
-    Explanation told = new GemmExplain(PRODUCT, H200, "none", line -> {}).explain(said, null);
-    assertThat(told.winner().timeUs()).isEqualTo(candidate.features().predictedUs());
+    TunedGemm untuned = new TunedGemm(candidate, TunedGemm.Origin.UNTUNED);
+    double computed = candidate.features().predictedUs();
+    assertThat(untuned.expectedUs()).isBetween(1.05 * computed, 1.1 * computed);
+    assertThat(new TunedGemm(candidate, TunedGemm.Origin.TUNED).expectedUs()).isEqualTo(computed);
+    Explanation told = new GemmExplain(PRODUCT, H200, "none", line -> {}).explain(untuned, null);
+    assertThat(told.winner().timeUs()).isEqualTo(computed);
     assertThat(told.text().lines().filter(line -> line.contains("->")))
         .isNotEmpty()
         .allSatisfy(line -> assertThat(line.indexOf("->")).isLessThan(38));

@@ -241,7 +241,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
               ROUNDS,
               0,
               baselineKernels,
-              OptionalDouble.of(tuned.features().predictedUs())));
+              OptionalDouble.of(pair.tuned().expectedUs())));
     }
   }
 

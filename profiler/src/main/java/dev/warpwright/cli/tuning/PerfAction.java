@@ -19,7 +19,6 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.measure.timing.Quantiles;
-import dev.warpwright.space.Candidate;
 import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
@@ -59,7 +58,7 @@ public final class PerfAction implements Action<PerfRequest> {
      * @throws CandidateFailure if the kernel is what failed
      */
     KernelReport of(
-        Candidate kernel,
+        TunedGemm kernel,
         int rounds,
         List<KernelBench.BaselineKernel> baselineKernels,
         TuningDevice here,
@@ -224,7 +223,7 @@ public final class PerfAction implements Action<PerfRequest> {
     int rounds = request.rounds();
     List<KernelBench.BaselineKernel> baselineKernels = baselineKernels(workload, request.beside());
     if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
-      return bench.of(kernel.candidate(), rounds, baselineKernels, here, progress);
+      return bench.of(kernel, rounds, baselineKernels, here, progress);
     }
     progress.say(
         workload.key().text()
@@ -233,7 +232,7 @@ public final class PerfAction implements Action<PerfRequest> {
             + "; it is verified and timed again");
     TestedAgain again = new TestedAgain(here, database);
     try {
-      KernelReport report = bench.of(kernel.candidate(), rounds, baselineKernels, here, progress);
+      KernelReport report = bench.of(kernel, rounds, baselineKernels, here, progress);
       again.measured(workload, kernel, report);
       return report;
     } catch (CandidateFailure e) {

@@ -10,12 +10,12 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.measure.tuning.WinnerFiles;
 import dev.warpwright.runtime.launch.Gpu;
-import dev.warpwright.space.Candidate;
 import dev.warpwright.space.record.CandidateFailure;
 import dev.warpwright.space.record.FailureReason;
 import dev.warpwright.space.record.Outcome;
@@ -300,7 +300,12 @@ public final class TuneAction implements Action<TuneRequest> {
       }
       try {
         KernelReport report =
-            there.of(best.candidate(), request.rounds(), List.of(), here, progress);
+            there.of(
+                new TunedGemm(best.candidate(), TunedGemm.Origin.TUNED),
+                request.rounds(),
+                List.of(),
+                here,
+                progress);
         Path parent =
             request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
         Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
@@ -329,7 +334,7 @@ public final class TuneAction implements Action<TuneRequest> {
    * @throws CandidateFailure if the kernel is what failed
    */
   static KernelReport bench(
-      Candidate winner,
+      TunedGemm winner,
       int rounds,
       List<KernelBench.BaselineKernel> baselineKernels,
       TuningDevice here,
@@ -342,13 +347,13 @@ public final class TuneAction implements Action<TuneRequest> {
         KernelReport report =
             KernelBench.run(
                 new KernelBench.Request(
-                    winner.kernel().get(),
-                    winner.values(),
+                    winner.candidate().kernel().get(),
+                    winner.candidate().values(),
                     SEED,
                     rounds,
                     0,
                     baselineKernels,
-                    OptionalDouble.of(winner.features().predictedUs())),
+                    OptionalDouble.of(winner.expectedUs())),
                 device,
                 progress::say);
         if (report.problem().isPresent()) {
