@@ -3,6 +3,7 @@ package dev.warpwright.cli.fusion;
 import dev.warpwright.compiler.fusion.PerLayerWay;
 import dev.warpwright.tune.measure.Measurer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -64,32 +65,76 @@ final class KernelExchange {
       Measurer measurer,
       Consumer<String> listener)
       throws InterruptedException {
-    // Where an earlier search has ended, this one goes on.
-    Map<PerLayerWay, PerLayerWay> starts = new LinkedHashMap<>();
-    List<String> ranked = tuning.ranked();
-    for (String name : ranked) {
-      if (tuning.micros(name) <= HOPELESS * tuning.micros(ranked.getFirst())) {
-        PerLayerWay.of(name).ifPresent(way -> starts.putIfAbsent(way.plain(), way));
-      }
-    }
+    List<PerLayerWay> starts = starts(tuning);
     if (starts.isEmpty()) {
       return;
     }
     KernelExchange exchange =
         new KernelExchange(tuning, candidates.choices(CHOICES, SLOWER), limits, measurer, listener);
-    for (PerLayerWay start : starts.values()) {
+    for (PerLayerWay start : exchange.withKernels(starts)) {
       exchange.from(start);
     }
   }
 
-  private void from(PerLayerWay start) throws InterruptedException {
-    PerLayerWay best = start;
-    for (Map.Entry<String, List<String>> call : choices.entrySet()) {
-      if (!call.getValue().isEmpty() && !best.kernels().containsKey(call.getKey())) {
-        best = best.with(call.getKey(), call.getValue().getFirst());
+  /**
+   * Of each way the kernels with which it is fastest so far, for where an earlier search has ended,
+   * this one goes on; the fastest first. Ways whose kernels were never exchanged are held against
+   * the fastest of such.
+   */
+  private static List<PerLayerWay> starts(NetworkTuning tuning) {
+    if (tuning.ranked().isEmpty()) {
+      return List.of();
+    }
+    List<PerLayerWay> known =
+        tuning.ranked().stream().flatMap(name -> PerLayerWay.of(name).stream()).toList();
+    double least = tuning.micros(tuning.ranked().getFirst());
+    if (known.isEmpty() || tuning.micros(known.getFirst().name()) > HOPELESS * least) {
+      return List.of();
+    }
+    double leastPlain =
+        known.stream()
+            .mapToDouble(way -> tuning.micros(way.plain().name()))
+            .min()
+            .orElse(Double.POSITIVE_INFINITY);
+    Map<PerLayerWay, PerLayerWay> starts = new LinkedHashMap<>();
+    for (PerLayerWay way : known) {
+      if (tuning.micros(way.name()) <= HOPELESS * least
+          || tuning.micros(way.plain().name()) <= HOPELESS * leastPlain) {
+        starts.putIfAbsent(way.plain(), way);
       }
     }
-    measure(List.of(best));
+    return List.copyOf(starts.values());
+  }
+
+  /**
+   * Measures every start with kernels for all calls, its own and those of the fastest start, or
+   * those that are fastest alone; the fastest first.
+   */
+  private List<PerLayerWay> withKernels(List<PerLayerWay> starts) throws InterruptedException {
+    List<List<PerLayerWay>> begun = new ArrayList<>();
+    for (PerLayerWay start : starts) {
+      PerLayerWay alone = start;
+      PerLayerWay same = start.plain();
+      for (Map.Entry<String, List<String>> call : choices.entrySet()) {
+        String digest = starts.getFirst().kernels().get(call.getKey());
+        if (!call.getValue().isEmpty() && !alone.kernels().containsKey(call.getKey())) {
+          alone = alone.with(call.getKey(), call.getValue().getFirst());
+        }
+        if (digest != null) {
+          same = same.with(call.getKey(), digest);
+        } else if (!call.getValue().isEmpty()) {
+          same = same.with(call.getKey(), call.getValue().getFirst());
+        }
+      }
+      begun.add(alone.equals(same) ? List.of(alone) : List.of(alone, same));
+    }
+    measure(begun.stream().flatMap(List::stream).distinct().toList());
+    Comparator<PerLayerWay> faster = Comparator.comparingDouble(way -> tuning.micros(way.name()));
+    return begun.stream().map(ways -> Collections.min(ways, faster)).sorted(faster).toList();
+  }
+
+  private void from(PerLayerWay start) throws InterruptedException {
+    PerLayerWay best = start;
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
       PerLayerWay before = best;
       for (String call : choices.keySet()) {
