@@ -23,6 +23,7 @@ import dev.warpwright.target.intrinsic.WgmmaGemm;
  *     except for two parts: those of a tile are then for two blocks of a cluster
  * @param direct whether results go from registers to global memory, not through shared memory, from
  *     which TMA copies store them, or threads rows that TMA copies refuse
+ * @param transposed whether results of swapped operands go through shared memory, too
  * @param vectors whether elements that threads would copy one by one come in aligned vectors, which
  *     are shifted
  * @param held whether an operand that is MN-major, and may not be, goes on from shared memory to
@@ -43,7 +44,8 @@ public record HopperConfig(
     WorkDivision division,
     boolean direct,
     boolean vectors,
-    boolean held) {
+    boolean held,
+    boolean transposed) {
 
   /** A configuration in which tiles are whole. */
   public HopperConfig(
@@ -73,6 +75,7 @@ public record HopperConfig(
         new WorkDivision.Whole(),
         false,
         false,
+        false,
         false);
   }
 
@@ -85,8 +88,22 @@ public record HopperConfig(
   /** The same with steps of another length. */
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
-        tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, vectors, held);
+        tileM,
+        tileN,
+        newTileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        division,
+        direct,
+        vectors,
+        held,
+        transposed);
   }
 
   /** The same with clusters of another shape. */
@@ -106,7 +123,8 @@ public record HopperConfig(
         division,
         direct,
         vectors,
-        held);
+        held,
+        transposed);
   }
 
   /** Whether several blocks may compute a tile. */
@@ -127,28 +145,91 @@ public record HopperConfig(
   /** The same with work divided in another way. */
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
-        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, other, direct, vectors, held);
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        other,
+        direct,
+        vectors,
+        held,
+        transposed);
   }
 
   /** The same with results straight from registers. */
   public HopperConfig fromRegisters() {
     return new HopperConfig(
-        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, true, vectors, held);
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        division,
+        true,
+        vectors,
+        held,
+        transposed);
   }
 
   /** The same with elements in aligned vectors. */
   public HopperConfig withVectors() {
     return new HopperConfig(
-        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, true, held);
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        division,
+        direct,
+        true,
+        held,
+        transposed);
   }
 
   /** The same with the MN-major operand in registers. */
   public HopperConfig holding() {
     return new HopperConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        division,
+        direct,
+        vectors,
+        true,
+        transposed);
+  }
+
+  /** The same with results of swapped operands through shared memory. */
+  public HopperConfig transposing() {
+    return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, vectors, true);
+        swapAb, division, direct, vectors, held, true);
   }
 }

@@ -116,6 +116,8 @@ public final class HopperGemm {
     s.annotate("minBlocks", (long) config.minBlocks());
     if (config.direct()) {
       s.annotate("store", "direct");
+    } else if (config.transposed()) {
+      s.annotate("store", "transposed");
     } else if (!config.swapAb() && HopperLimits.isRaggedResult(workload)) {
       s.annotate("store", "rows");
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.families.wgmma;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a {@link HopperConfig} has to keep, checked without making a schedule. */
 public final class HopperLimits {
+  /** Of a tile that is transposed at once. */
+  private static final int TRANSPOSED_ROWS = 16;
+
   private static final int WARPGROUP_ROWS = 64;
   private static final int MAX_SUMS = 208;
 
@@ -65,6 +69,9 @@ public final class HopperLimits {
           "%d rows over %d warpgroups are no multiples of 64",
           productRows,
           config.consumers());
+    }
+    if (config.transposed() && !(config.swapAb() && canTranspose(workload, config.tileM()))) {
+      return "results are transposed on their way of swapped operands, 16 rows of 16 bits at a time";
     }
     if (config.held()) {
       String held = heldProblem(workload, config, productRows);
@@ -381,8 +388,21 @@ public final class HopperLimits {
     return (workload.ldc() | workload.resultColumns()) * bytes % 16 != 0;
   }
 
+  /** Whether tiles of so many rows can go through shared memory where operands are swapped. */
+  static boolean canTranspose(GemmWorkload workload, int rows) {
+    return workload.result().bytes() == 2
+        && !workload.epilogue().glu()
+        && !isRaggedResult(workload)
+        && rows % TRANSPOSED_ROWS == 0;
+  }
+
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
+    if (config.transposed()) {
+      long height = StagedStore.height(config.tileM());
+      long count = config.tileM() / height * (config.tileN() / WARPGROUP_ROWS) / config.consumers();
+      return Math.min(2, count) * config.consumers() * height * WARPGROUP_ROWS * bytes;
+    }
     if (config.swapAb() || config.direct()) {
       return 0;
     }

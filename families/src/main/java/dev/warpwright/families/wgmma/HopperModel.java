@@ -405,6 +405,13 @@ public final class HopperModel {
             * columns
             / (WARPGROUP * c.consumers());
     boolean ragged = HopperLimits.isRaggedResult(w);
+    if (c.transposed()) {
+      // As many bytes a panel as of results that are not transposed, or fewer.
+      double panels =
+          (double) c.tileM() * c.tileN() / (INSTRUCTION_ROWS * INSTRUCTION_ROWS * c.consumers());
+      double whole = (double) StagedStore.height(c.tileM()) / INSTRUCTION_ROWS;
+      return written + at(PANEL) * panels * (1 + 1 / whole) / 2;
+    }
     if (c.swapAb() || c.direct()) {
       boolean pairs = !c.swapAb() && w.ldc() * bytes % 4 == 0;
       double slow = ragged && !c.swapAb() ? at(RAGGED) : 1;

@@ -45,11 +45,17 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                   && !FAMILY.supports(workload, target),
           HopperSketch::new);
 
-  /** From so many rows on, there is no swap-AB: a tile of the result is high enough. */
-  private static final int MANY_ROWS = 256;
+  /** From so many rows on, there is no swap-AB: whole tiles of the result leave little over. */
+  private static final int MANY_ROWS = 1024;
+
+  /** Of so many tiles, and fewer, a height is there that leaves the fewest rows over. */
+  private static final int MOST_TILES = 8;
 
   /** Steps of a tile from which on they may be worth sharing. */
   private static final long LEAST_PAIRED = 8;
+
+  /** Of an instruction. */
+  private static final int MOST_COLUMNS = 256;
 
   private static final int WARPGROUP = 128;
 
@@ -248,7 +254,10 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     HopperConfig moved = held ? tiled.holding() : tiled;
     HopperConfig copied = ThreadCopies.isByVectors(d, workload) ? moved.withVectors() : moved;
     boolean few = tiled.isOfFewRows();
-    HopperConfig whole = few || isDirect(d, swapAb, tileN) ? copied.fromRegisters() : copied;
+    HopperConfig whole =
+        few || isDirect(d, swapAb, tileN)
+            ? copied.fromRegisters()
+            : isTransposed(d, swapAb, tileM) ? copied.transposing() : copied;
     if (blocks == 0) {
       return !few && isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }
@@ -308,12 +317,21 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     return workload.operands() == DType.I8;
   }
 
-  /** Heights of tiles for few rows: no more than twice what there is. */
+  /**
+   * Heights of tiles for few rows: no more than twice what there is, and those of which so many
+   * leave the fewest rows over.
+   */
   private long[] heights() {
     int granule = workload.layout().transposedA() && workload.operands().bytes() < 4 ? 16 : 8;
-    return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
+    return LongStream.concat(
+            LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256),
+            LongStream.rangeClosed(Math.ceilDiv(workload.m(), MOST_COLUMNS), MOST_TILES)
+                .map(tiles -> Math.ceilDiv(workload.m(), tiles * granule) * granule)
+                .filter(t -> t >= WgmmaGemm.ROWS && t <= MOST_COLUMNS))
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
+        .sorted()
+        .distinct()
         .toArray();
   }
 
@@ -358,6 +376,14 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
             : List.of("shared", "direct");
     return workload.epilogue().columns(tileN) * bytes % HopperModel.SECTOR != 0
         || d.choose("store", ways).equals("direct");
+  }
+
+  /** Whether results of swapped operands go through shared memory: those of many rows may. */
+  private boolean isTransposed(Decisions d, boolean swapAb, int tileM) {
+    return swapAb
+        && tileM >= WgmmaGemm.ROWS
+        && HopperLimits.canTranspose(workload, tileM)
+        && d.choose("store", List.of("direct", "shared")).equals("shared");
   }
 
   private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {

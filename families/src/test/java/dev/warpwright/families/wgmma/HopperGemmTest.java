@@ -115,6 +115,42 @@ class HopperGemmTest {
         set(
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        // Swapped operands whose results go through shared memory.
+        set(
+            GemmWorkload.nt(37, 136, 128, DType.BF16),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true).transposing()),
+        set(
+            new GemmWorkload(100, 72, 136, DType.BF16, DType.BF16, Layout.NT, ALL),
+            new HopperConfig(48, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true).transposing()),
+        set(
+            new GemmWorkload(200, 264, 136, DType.F16, DType.F16, Layout.NN, Epilogue.NONE),
+            new HopperConfig(112, 128, 64, 3, 1, 2, 1, ROW, 2, 1, true).transposing()),
+        set(
+            new GemmWorkload(136, 200, 136, DType.BF16, DType.BF16, Layout.TT, ALL),
+            new HopperConfig(80, 256, 64, 2, 2, 2, 2, ROW, 0, 1, true).transposing()),
+        set(
+            new GemmWorkload(90, 200, 264, DType.F16, DType.F16, Layout.TN, ALL),
+            new HopperConfig(96, 64, 64, 3, 1, 1, 1, ROW, 4, 1, true)
+                .transposing()
+                .withDivision(new WorkDivision.Parts(3))),
+        set(
+            new GemmWorkload(90, 200, 264, DType.F16, DType.F16, Layout.NT, ALL)
+                .times(new Batch(3, false, true)),
+            new HopperConfig(64, 192, 64, 3, 3, 1, 1, ROW, 4, 1, true)
+                .transposing()
+                .withDivision(new WorkDivision.Stream(0))),
+        set(
+            GemmWorkload.nt(40, 200, 392, DType.BF16).times(Batch.of(2)),
+            new HopperConfig(32, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)
+                .transposing()
+                .withDivision(new WorkDivision.Parts(2))),
+        set(
+            new GemmWorkload(70, 72, 40, DType.BF16, DType.BF16, Layout.NT, ALL)
+                .with(new GemmWorkload.Leading(48, 56, 80)),
+            new HopperConfig(48, 64, 64, 3, 1, 1, 2, ROW, 0, 1, true).transposing()),
+        set(
+            new GemmWorkload(100, 72, 64, DType.F8E4M3, DType.F16, Layout.NT, SCALES),
+            new HopperConfig(80, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true).transposing()),
         // Fewer rows than an instruction has.
         set(
             GemmWorkload.nt(16, 144, 264, DType.BF16),

@@ -10,6 +10,7 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.block.TilesOfWarps;
 import dev.warpwright.lower.copy.StoredRows;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.TileSums;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.item.ResultTile;
@@ -105,10 +106,9 @@ final class PlanShared {
       case Stmt.Seq(List<Stmt> stmts) -> {
         for (int i = 0; i < stmts.size(); i++) {
           ResultTile tile = i == 0 ? null : RoleCode.tile(stmts.get(i - 1), stmts.get(i));
-          if (tile != null
-              && tile.way(store) != ResultTile.Way.REGISTERS
-              && results.add(tile.tile())) {
-            add(tile.tile().name(), instances * groups * panels(tile.tile(), groups));
+          ResultTile.Way way = tile == null ? ResultTile.Way.REGISTERS : tile.way(store);
+          if (tile != null && way != ResultTile.Way.REGISTERS && results.add(tile.tile())) {
+            add(tile.tile().name(), instances * groups * panels(tile.tile(), way, groups));
           }
           visit(stmts.get(i), instances, groups);
         }
@@ -138,9 +138,12 @@ final class PlanShared {
   }
 
   /** Results leave by panels of a warpgroup, two of which take turns. */
-  private static long panels(Buffer buffer, int groups) {
-    long width = OperandRing.panelWidth(buffer.extent(1), buffer.dtype().bytes());
-    long panel = WarpgroupInstruction.ROWS * width * buffer.dtype().bytes();
+  private static long panels(Buffer buffer, ResultTile.Way way, int groups) {
+    long across =
+        way == ResultTile.Way.TRANSPOSED
+            ? StagedStore.height(buffer.extent(0))
+            : OperandRing.panelWidth(buffer.extent(1), buffer.dtype().bytes());
+    long panel = WarpgroupInstruction.ROWS * across * buffer.dtype().bytes();
     return Math.min(2 * panel, size(buffer) / groups);
   }
 

@@ -476,8 +476,11 @@ final class RoleCode {
         staged.computeIfAbsent(
             tile.tile(),
             t -> {
+              FragmentLayout layout = maps.layout(tile.map());
               StagedStore one =
-                  StagedStore.of(t, maps.layout(tile.map()), team.groups(), byThreads);
+                  way == ResultTile.Way.TRANSPOSED
+                      ? StagedStore.transposed(t, layout, team.groups())
+                      : StagedStore.of(t, layout, team.groups(), byThreads);
               return team.instances() == 1 ? one : one.forGroups(team.instances());
             });
     return tile.staged(

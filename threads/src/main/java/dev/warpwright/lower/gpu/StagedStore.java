@@ -17,7 +17,6 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -27,16 +26,27 @@ import java.util.Locale;
  * while it goes on. So the producer fills the ring for the next tile meanwhile, and edges need no
  * guards.
  *
+ * <p>Where the fragments' rows are the result's columns, matrices are transposed on their way to
+ * shared memory; a panel has 64 of those columns then, and as many rows as divide the tile's.
+ *
  * <p>Rows of a result that are no multiples of 16 bytes, which bulk stores refuse, the warpgroup's
  * threads carry away themselves: neighbouring threads store neighbouring elements, so sectors are
  * written whole, which they are not from registers, where a warp holds 8 rows of 8 elements.
  *
- * @param panels shared {@code [2 · consumers, 64, width]}
+ * @param panels shared {@code [2 · consumers, height, width]}
  * @param slots panels of a warpgroup
  * @param byThreads whether threads carry panels away, not bulk stores
+ * @param transposed whether the fragments' rows are the result's columns
  */
 public record StagedStore(
-    Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles, boolean byThreads) {
+    Buffer panels,
+    long height,
+    long width,
+    int slots,
+    FragmentLayout layout,
+    int rowTiles,
+    boolean byThreads,
+    boolean transposed) {
   private static final int ROWS = WarpgroupInstruction.ROWS;
 
   /** Accesses of a thread that are under way at once. */
@@ -69,34 +79,61 @@ public record StagedStore(
     }
     int rowTiles = (int) (layout.rows() / ROWS / consumers);
     int slots = columns / width * rowTiles == 1 ? 1 : 2;
-    long[] shape = {(long) slots * consumers, ROWS, width};
-    Layout plain = Layout.rowMajor(shape);
-    Buffer panels =
-        new Buffer(
-            staging.name(),
-            staging.dtype(),
-            List.of(Exprs.i32(shape[0]), Exprs.i32(shape[1]), Exprs.i32(shape[2])),
-            Scope.SHARED,
-            new Layout(plain.dimensions(), OperandRing.swizzle(width, bytes)),
-            Math.max(128, OperandRing.alignment(width, bytes)));
-    return new StagedStore(panels, width, slots, layout, rowTiles, byThreads);
+    Buffer panels = panels(staging, (long) slots * consumers, ROWS, width);
+    return new StagedStore(panels, ROWS, width, slots, layout, rowTiles, byThreads, false);
+  }
+
+  /**
+   * A staged store of tiles of this buffer's shape, whose columns are the fragments' rows.
+   *
+   * @param staging the tile program's shared buffer for the result's tile, of 16-bit elements
+   * @param layout of the fragments that it is computed from
+   */
+  public static StagedStore transposed(Buffer staging, FragmentLayout layout, int consumers) {
+    if (staging.dtype().bytes() != 2 || layout.cols() % MATRIX != 0 || RowPairs.are(layout)) {
+      throw new LoweringException(
+          String.format(
+              Locale.ROOT,
+              "tiles of %d rows of %s are not transposed by stmatrix",
+              layout.cols(),
+              staging.name()));
+    }
+    long height = height(layout.cols());
+    int rowTiles = (int) (layout.rows() / ROWS / consumers);
+    int slots = layout.cols() / height * rowTiles == 1 ? 1 : 2;
+    Buffer panels = panels(staging, (long) slots * consumers, height, ROWS);
+    return new StagedStore(panels, height, ROWS, slots, layout, rowTiles, false, true);
+  }
+
+  /**
+   * Rows of a panel whose elements are transposed: the most that divide the tile's.
+   *
+   * @param rows of the tile, a multiple of 16
+   */
+  public static long height(long rows) {
+    long height = Math.min(ROWS, rows);
+    while (rows % height != 0) {
+      height -= MATRIX;
+    }
+    return height;
+  }
+
+  private static Buffer panels(Buffer staging, long count, long height, long width) {
+    int bytes = staging.dtype().bytes();
+    Layout plain = Layout.rowMajor(count, height, width);
+    return new Buffer(
+        staging.name(),
+        staging.dtype(),
+        List.of(Exprs.i32(count), Exprs.i32(height), Exprs.i32(width)),
+        Scope.SHARED,
+        new Layout(plain.dimensions(), OperandRing.swizzle(width, bytes)),
+        Math.max(128, OperandRing.alignment(width, bytes)));
   }
 
   /** The same with panels for so many warpgroups, to each of which a tile of its own belongs. */
   public StagedStore forGroups(int groups) {
-    List<Expr> shape = new ArrayList<>(panels.shape());
-    shape.set(0, Exprs.i32((long) slots * groups));
-    Layout layout = Layout.rowMajor((long) slots * groups, ROWS, width);
-    int bytes = panels.dtype().bytes();
-    Buffer all =
-        new Buffer(
-            panels.name(),
-            panels.dtype(),
-            shape,
-            Scope.SHARED,
-            new Layout(layout.dimensions(), OperandRing.swizzle(width, bytes)),
-            panels.alignment());
-    return new StagedStore(all, width, slots, this.layout, rowTiles, byThreads);
+    Buffer all = panels(panels, (long) slots * groups, height, width);
+    return new StagedStore(all, height, width, slots, layout, rowTiles, byThreads, transposed);
   }
 
   /** The value of an element of the tile. */
@@ -104,8 +141,8 @@ public record StagedStore(
     /**
      * The value.
      *
-     * @param row in the tile
-     * @param column in the tile
+     * @param row of the fragments
+     * @param column of the fragments
      * @param register of the fragments that holds the element
      */
     Expr at(Expr row, Expr column, Expr register);
@@ -119,7 +156,7 @@ public record StagedStore(
    * @param group the warpgroup among those with panels
    */
   public Stmt store(Region to, Values values, Expr consumer, Expr part, Expr group, Expr thread) {
-    long columnPanels = layout.cols() / width;
+    long columnPanels = layout.cols() / (transposed ? height : width);
     long count = columnPanels * rowTiles;
     Var row0 = Var.index("row");
     Var column0 = Var.index("col");
@@ -132,14 +169,14 @@ public record StagedStore(
               Expr x = Exprs.div(c, columnPanels);
               Expr panel = Exprs.mod(c, columnPanels);
               Expr slot = Exprs.add(Exprs.mul(group, slots), Exprs.mod(c, slots));
-              Expr row = Exprs.mul(Exprs.add(Exprs.mul(part, rowTiles), x), ROWS);
+              Expr along = Exprs.mul(Exprs.add(Exprs.mul(part, rowTiles), x), ROWS);
+              Expr across = Exprs.mul(panel, transposed ? height : width);
+              Expr row = transposed ? across : along;
+              Expr column = transposed ? along : across;
               Stmt filled = fill(values, row0, column0, x, panel, slot, thread);
               if (byThreads) {
                 return Stmts.seq(
-                    barrier(group),
-                    filled,
-                    barrier(group),
-                    rows(to, row, Exprs.mul(panel, width), slot, thread));
+                    barrier(group), filled, barrier(group), rows(to, row, column, slot, thread));
               }
               return Stmts.seq(
                   new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), freeSlot(c, count), null),
@@ -148,9 +185,7 @@ public record StagedStore(
                   Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC),
                   barrier(group),
                   new Stmt.If(
-                      Exprs.eq(thread, Exprs.i32(0)),
-                      bulkStore(to, row, Exprs.mul(panel, width), slot),
-                      null));
+                      Exprs.eq(thread, Exprs.i32(0)), bulkStore(to, row, column, slot), null));
             });
     return new Stmt.Let(
         row0,
@@ -166,7 +201,7 @@ public record StagedStore(
             place.size() == 3 ? HopperIntrinsics.BULK_STORE_3D : HopperIntrinsics.BULK_STORE,
             new Expr.AddressOf(to.buffer(), place),
             new Expr.AddressOf(panels, List.of(slot, Exprs.i32(0), Exprs.i32(0))),
-            Exprs.i32(ROWS),
+            Exprs.i32(height),
             Exprs.i32(width)),
         Exprs.evaluate(HopperIntrinsics.BULK_COMMIT));
   }
@@ -245,10 +280,11 @@ public record StagedStore(
   private Stmt fill(
       Values values, Var row0, Var column0, Expr x, Expr panel, Expr slot, Expr thread) {
     Expr tileRow = Exprs.add(row0, Exprs.mul(x, ROWS));
-    Expr tileColumn = Exprs.add(column0, Exprs.mul(panel, width));
+    long across = transposed ? height : width;
+    Expr tileColumn = Exprs.add(column0, Exprs.mul(panel, across));
     long perRow = layout.cols() / 2;
-    Expr register = Exprs.add(Exprs.mul(x, perRow), Exprs.mul(panel, width / 2));
-    return is16Bit() && width % MATRIX == 0 && !RowPairs.are(layout)
+    Expr register = Exprs.add(Exprs.mul(x, perRow), Exprs.mul(panel, across / 2));
+    return transposed || is16Bit() && width % MATRIX == 0 && !RowPairs.are(layout)
         ? matrices(values, tileRow, tileColumn, register, slot, thread)
         : pairs(values, tileRow, tileColumn, register, slot, thread);
   }
@@ -257,17 +293,17 @@ public record StagedStore(
     return panels.dtype() == DType.BF16 || panels.dtype() == DType.F16;
   }
 
-  /** Matrices of 16 × 16 elements, by stmatrix. */
+  /** Matrices of 16 × 16 elements, by stmatrix, which transposes them where it has to. */
   private Stmt matrices(
       Values values, Expr row, Expr column, Expr register, Expr slot, Expr thread) {
     TargetIntrinsic pack =
         panels.dtype() == DType.BF16 ? Intrinsics.PACK_BF16X2 : Intrinsics.PACK_F16X2;
     Expr lane = Exprs.mod(thread, 32);
-    Expr panelRow = Exprs.add(Exprs.mul(Exprs.div(thread, 32), MATRIX), Exprs.mod(lane, MATRIX));
+    Expr warpRow = Exprs.mul(Exprs.div(thread, 32), MATRIX);
     return Stmts.loop(
         ForKind.UNROLLED,
         "s",
-        width / MATRIX,
+        (transposed ? height : width) / MATRIX,
         s -> {
           Buffer packed = Buffer.of("packed", DType.U32, Scope.LOCAL, 4);
           Stmt packing =
@@ -291,15 +327,17 @@ public record StagedStore(
                                 f32(values.at(atRow, Exprs.add(atColumn, 1), Exprs.add(first, 1)))),
                             Type.U32));
                   });
+          // A lane says where a row of 8 elements goes: of matrices below each other first.
+          Expr right = Exprs.add(Exprs.mul(s, MATRIX), Exprs.mul(Exprs.div(lane, MATRIX), 8));
+          Expr below = Exprs.mul(Exprs.mod(Exprs.div(lane, 8), 2), 8);
+          List<Expr> place =
+              transposed
+                  ? List.of(slot, Exprs.add(right, Exprs.mod(lane, 8)), Exprs.add(warpRow, below))
+                  : List.of(slot, Exprs.add(warpRow, Exprs.mod(lane, MATRIX)), right);
           Stmt storing =
               Exprs.evaluate(
-                  Intrinsics.STMATRIX_X4,
-                  new Expr.AddressOf(
-                      panels,
-                      List.of(
-                          slot,
-                          panelRow,
-                          Exprs.add(Exprs.mul(s, MATRIX), Exprs.mul(Exprs.div(lane, MATRIX), 8)))),
+                  transposed ? Intrinsics.STMATRIX_X4_TRANS : Intrinsics.STMATRIX_X4,
+                  new Expr.AddressOf(panels, place),
                   new Expr.AddressOf(packed, List.of(Exprs.i32(0))));
           return new Stmt.Alloc(packed, Stmts.seq(packing, storing));
         });

@@ -88,21 +88,28 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
     REGISTERS,
     /** Through panels in shared memory, which TMA copies carry away. */
     TMA,
+    /** The same of fragments whose rows are the result's columns. */
+    TRANSPOSED,
     /** Through panels in shared memory, whose rows threads store. */
     ROWS
   }
 
   /**
    * How it leaves a block: through shared memory only where fragments lie along its rows, and so
-   * does the result.
+   * does the result, or where it is said that they do not.
    *
-   * @param store the program's attribute: {@code "direct"}, {@code "rows"}; null for TMA copies,
-   *     where they take the result
+   * @param store the program's attribute: {@code "direct"}, {@code "rows"}, {@code "transposed"};
+   *     null for TMA copies, where they take the result
    */
   public Way way(@Nullable String store) {
     Buffer to = copy.to().buffer();
-    if ("direct".equals(store) || to.dtype() != tile().dtype() || isTransposed()) {
+    if ("direct".equals(store) || to.dtype() != tile().dtype()) {
       return Way.REGISTERS;
+    }
+    if (isTransposed()) {
+      return "transposed".equals(store) && TmaLoad.storeRefusal(to) == null
+          ? Way.TRANSPOSED
+          : Way.REGISTERS;
     }
     if ("rows".equals(store)) {
       return Way.ROWS;
@@ -178,14 +185,14 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
       boolean exact) {
     Region to = copy.to();
     Expr value = map.stores().getFirst().value();
+    Stmt.TileMap along = alongFragments(map.stores().getFirst());
     boolean guarded = !exact && readsMemory(value);
     return store.store(
         to,
         (row, column, register) -> {
-          Expr here = maps.valueAt(map, value, row, column, register);
-          return guarded
-              ? Guards.where(Guards.inside(to, Guards.indices(to, List.of(row, column))), here)
-              : here;
+          Expr here = maps.valueAt(along, value, row, column, register);
+          List<Expr> point = store.transposed() ? List.of(column, row) : List.of(row, column);
+          return guarded ? Guards.where(Guards.inside(to, Guards.indices(to, point)), here) : here;
         },
         consumer,
         part,
