@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a {@link HopperConfig} has to keep, checked without making a schedule. */
 public final class HopperLimits {
-  /** Of a tile that is transposed at once. */
+  /** Of panels that are transposed, at least. */
   private static final int TRANSPOSED_ROWS = 16;
 
   private static final int WARPGROUP_ROWS = 64;
@@ -71,7 +71,7 @@ public final class HopperLimits {
           config.consumers());
     }
     if (config.transposed() && !(config.swapAb() && canTranspose(workload, config.tileM()))) {
-      return "results are transposed on their way of swapped operands, 16 rows of 16 bits at a time";
+      return "results are transposed on their way of swapped operands, of 16 bits, at least 16 rows at a time";
     }
     if (config.held()) {
       String held = heldProblem(workload, config, productRows);
@@ -149,6 +149,12 @@ public final class HopperLimits {
         ? null
         : config.tileM()
             + " rows of a tile: 16, 32 or 48 are one warpgroup's, of K-major operands of 16 bits";
+  }
+
+  /** Threads of a block: one warp copies beside one consumer, a warpgroup beside several. */
+  static int threads(HopperConfig config) {
+    return WgmmaGemm.THREADS * config.consumers()
+        + (config.consumers() == 1 ? 32 : WgmmaGemm.THREADS);
   }
 
   /** Registers of a consumer thread that hold sums. */
@@ -389,11 +395,12 @@ public final class HopperLimits {
   }
 
   /** Whether tiles of so many rows can go through shared memory where operands are swapped. */
-  static boolean canTranspose(GemmWorkload workload, int rows) {
+  static boolean canTranspose(GemmWorkload workload, long rows) {
     return workload.result().bytes() == 2
         && !workload.epilogue().glu()
         && !isRaggedResult(workload)
-        && rows % TRANSPOSED_ROWS == 0;
+        && rows % 8 == 0
+        && StagedStore.height(rows) >= TRANSPOSED_ROWS;
   }
 
   private static long staging(GemmWorkload workload, HopperConfig config) {

@@ -2,6 +2,7 @@ package dev.warpwright.families.wgmma;
 
 import static dev.warpwright.families.TileFeatures.log;
 import static dev.warpwright.families.TileGrid.together;
+import static dev.warpwright.families.wgmma.HopperNumber.ALIGNING_TURN;
 import static dev.warpwright.families.wgmma.HopperNumber.APART;
 import static dev.warpwright.families.wgmma.HopperNumber.APART_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.CLOCK;
@@ -43,6 +44,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.STORE_ROWS;
 import static dev.warpwright.families.wgmma.HopperNumber.STRAYED;
 import static dev.warpwright.families.wgmma.HopperNumber.STREAMING;
 import static dev.warpwright.families.wgmma.HopperNumber.TAKEN_BYTES;
+import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSING_TURN;
 import static dev.warpwright.families.wgmma.HopperNumber.UNMASKED;
 import static dev.warpwright.families.wgmma.HopperNumber.UNSHARED;
 import static dev.warpwright.families.wgmma.HopperNumber.WRITTEN_BYTES;
@@ -292,9 +294,19 @@ public final class HopperModel {
     return instructions * Math.max((columns + at(SPARE_COLUMNS)) / 2, read) / at(CLOCK);
   }
 
-  /** Microseconds until so many bytes of operands are packed, in front of all tiles. */
-  double packing(double bytes) {
-    return at(PACKING) + bytes / at(PACKED_BYTES);
+  /**
+   * Microseconds until operands are packed, in front of all tiles: memory's, or those of threads
+   * that each wait for what they have under way.
+   *
+   * @param bytes of all of them
+   * @param aligned how often a thread loads pieces of rows that become aligned
+   * @param transposed how often it loads a square that it transposes
+   */
+  double packing(double bytes, double aligned, double transposed) {
+    return at(PACKING)
+        + Math.max(
+            bytes / at(PACKED_BYTES),
+            aligned * at(ALIGNING_TURN) + transposed * at(TRANSPOSING_TURN));
   }
 
   /** Bytes for which a block asks L2, as if all rows began with a line. */

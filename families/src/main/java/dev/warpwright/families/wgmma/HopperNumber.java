@@ -29,6 +29,12 @@ enum HopperNumber {
   /** Bytes of operands that are packed in a microsecond. */
   PACKED_BYTES,
 
+  /** Until what a thread has under way of rows that become aligned is packed, in microseconds. */
+  ALIGNING_TURN,
+
+  /** The same of the square that it transposes. */
+  TRANSPOSING_TURN,
+
   /** Operations in a microsecond on 16 bits for which an SM's share of power lasts. */
   POWERED,
 

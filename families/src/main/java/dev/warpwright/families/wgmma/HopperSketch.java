@@ -45,11 +45,13 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
                   && !FAMILY.supports(workload, target),
           HopperSketch::new);
 
-  /** From so many rows on, there is no swap-AB: whole tiles of the result leave little over. */
+  /** From so many rows on, there is no swap-AB where whole tiles of the result leave none over. */
   private static final int MANY_ROWS = 1024;
 
-  /** Of so many tiles, and fewer, a height is there that leaves the fewest rows over. */
-  private static final int MOST_TILES = 8;
+  private static final int WHOLE_ROWS = 128;
+
+  /** So many numbers of tiles have a height that leaves the fewest rows over. */
+  private static final int NUMBERS = 8;
 
   /** Steps of a tile from which on they may be worth sharing. */
   private static final long LEAST_PAIRED = 8;
@@ -202,7 +204,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     boolean swapAb =
         held && workload.layout() != GemmWorkload.Layout.TN
             ? workload.layout() == GemmWorkload.Layout.NN
-            : (held || workload.m() <= MANY_ROWS) && d.choose("swapped");
+            : (held || mayBeSwapped()) && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
@@ -323,16 +325,31 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    */
   private long[] heights() {
     int granule = workload.layout().transposedA() && workload.operands().bytes() < 4 ? 16 : 8;
+    long fewest = Math.ceilDiv(workload.m(), MOST_COLUMNS);
     return LongStream.concat(
             LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256),
-            LongStream.rangeClosed(Math.ceilDiv(workload.m(), MOST_COLUMNS), MOST_TILES)
-                .map(tiles -> Math.ceilDiv(workload.m(), tiles * granule) * granule)
+            LongStream.range(fewest, fewest + NUMBERS)
+                .map(tiles -> height(Math.ceilDiv(workload.m(), tiles), granule))
                 .filter(t -> t >= WgmmaGemm.ROWS && t <= MOST_COLUMNS))
         .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
         .sorted()
         .distinct()
         .toArray();
+  }
+
+  /** The least height of so many rows and more whose results can go through shared memory. */
+  private long height(long rows, int granule) {
+    long height = Math.ceilDiv(rows, granule) * granule;
+    boolean any = HopperLimits.canTranspose(workload, WgmmaGemm.ROWS);
+    while (any && height <= MOST_COLUMNS && !HopperLimits.canTranspose(workload, height)) {
+      height += granule;
+    }
+    return height;
+  }
+
+  private boolean mayBeSwapped() {
+    return workload.m() <= MANY_ROWS || workload.m() % WHOLE_ROWS != 0;
   }
 
   /**

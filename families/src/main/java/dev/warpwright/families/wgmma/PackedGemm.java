@@ -27,6 +27,12 @@ import org.jspecify.annotations.Nullable;
 public final class PackedGemm {
   private static final int CHUNK = 16;
 
+  /** Of a piece of that size. */
+  private static final int WORDS = 4;
+
+  /** Loads of a thread at once, at most. */
+  private static final double UNDER_WAY = 32;
+
   /** Accumulators beside which ptxas finds registers for rows that begin anywhere. */
   private static final int MOST_BESIDE_ROWS = 144;
 
@@ -152,6 +158,40 @@ public final class PackedGemm {
         (ofA(workload) == Packing.NONE ? 0 : workload.m())
             + (ofB(workload) == Packing.NONE ? 0 : workload.n());
     return rows * workload.k() * workload.operands().bytes();
+  }
+
+  /** How often threads load the pieces of rows that become aligned, all of them together. */
+  static double aligned(GemmWorkload workload) {
+    return aligned(
+            workload, ofA(workload), workload.layout().transposedA(), workload.m(), workload.lda())
+        + aligned(
+            workload,
+            ofB(workload),
+            !workload.layout().transposedB(),
+            workload.n(),
+            workload.ldb());
+  }
+
+  private static double aligned(
+      GemmWorkload workload, Packing packing, boolean mnMajor, long side, long row) {
+    if (packing != Packing.ALIGNED) {
+      return 0;
+    }
+    int bytes = workload.operands().bytes();
+    long rows = mnMajor ? workload.k() : side;
+    long columns = mnMajor ? side : workload.k();
+    long loads = CHUNK / Math.min(CHUNK, Long.lowestOneBit(row * bytes));
+    double underWay = UNDER_WAY / Math.max(WORDS, loads);
+    return rows * Math.ceilDiv(columns * bytes, (long) CHUNK) / underWay;
+  }
+
+  /** Squares that are transposed: as many rows of 16 bytes as those have elements. */
+  static double transposed(GemmWorkload workload) {
+    long rows =
+        (ofA(workload) == Packing.TRANSPOSED ? workload.m() : 0L)
+            + (ofB(workload) == Packing.TRANSPOSED ? workload.n() : 0L);
+    double side = chunk(workload);
+    return rows * workload.k() / (side * side);
   }
 
   /**

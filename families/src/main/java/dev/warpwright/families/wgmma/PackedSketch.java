@@ -48,16 +48,28 @@ public final class PackedSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected Features features(HopperConfig config) {
-    return longer(packed.features(config), Calibration.of(target));
+    return longer(config, packed.features(config), Calibration.of(target));
   }
 
   @Override
   protected Features features(HopperConfig config, Calibration calibration) {
-    return longer(packed.features(config, calibration), calibration);
+    return longer(config, packed.features(config, calibration), calibration);
   }
 
-  private Features longer(Features tiles, Calibration calibration) {
-    double micros = new HopperModel(calibration).packing(PackedGemm.bytes(workload));
+  private Features longer(HopperConfig config, Features tiles, Calibration calibration) {
+    long blocks =
+        config.blocks() > 0
+            ? config.blocks()
+            : Math.ceilDiv(workload.m(), (long) config.tileM())
+                * Math.ceilDiv(workload.n(), (long) config.tileN())
+                * (config.isPaired() ? 2 : 1);
+    double threads = (double) blocks * HopperLimits.threads(config);
+    double micros =
+        new HopperModel(calibration)
+            .packing(
+                PackedGemm.bytes(workload),
+                PackedGemm.aligned(workload) / threads,
+                PackedGemm.transposed(workload) / threads);
     return TileFeatures.longer(tiles, micros);
   }
 

@@ -151,6 +151,12 @@ class HopperGemmTest {
         set(
             new GemmWorkload(100, 72, 64, DType.F8E4M3, DType.F16, Layout.NT, SCALES),
             new HopperConfig(80, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true).transposing()),
+        set(
+            new GemmWorkload(150, 72, 64, DType.BF16, DType.BF16, Layout.NT, ALL),
+            new HopperConfig(72, 64, 64, 3, 1, 2, 1, ROW, 2, 1, true).transposing()),
+        set(
+            GemmWorkload.nt(230, 136, 136, DType.F16),
+            new HopperConfig(216, 128, 64, 2, 2, 1, 1, ROW, 0, 1, true).transposing()),
         // Fewer rows than an instruction has.
         set(
             GemmWorkload.nt(16, 144, 264, DType.BF16),

@@ -70,6 +70,9 @@ public final class Intrinsics {
   /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4_TRANS}. */
   public static final TargetIntrinsic STMATRIX_X4_TRANS = stmatrix(4, true);
 
+  /** The same of two matrices. */
+  public static final TargetIntrinsic STMATRIX_X2_TRANS = stmatrix(2, true);
+
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, f16 into f32. */
   public static final TargetIntrinsic MMA_M16N8K16_F16 = mma(16, Input.F16, 80);
 

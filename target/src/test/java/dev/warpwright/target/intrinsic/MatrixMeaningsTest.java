@@ -160,6 +160,22 @@ class MatrixMeaningsTest {
   }
 
   @Test
+  void storesTwoTransposedMatrices() {
+    Random random = new Random(SEED);
+    WarpOfArrays load = new WarpOfArrays(32, 2, 4);
+    for (int lane = 0; lane < 16; lane++) {
+      for (int i = 0; i < 4; i++) {
+        load.memory[1][lane][i] = random.nextInt();
+      }
+    }
+    load.run(Intrinsics.LDMATRIX_X2_TRANS);
+    WarpOfArrays store = new WarpOfArrays(32, 2, 4);
+    System.arraycopy(load.memory[0], 0, store.memory[1], 0, 32);
+    store.run(Intrinsics.STMATRIX_X2_TRANS);
+    assertThat(store.memory[0]).as("seed %d", SEED).isDeepEqualTo(load.memory[1]);
+  }
+
+  @Test
   void accumulatorOfOneLayerIsInputOfTheNext() {
     // The c of n8 tile 2s + (i >> 2) is a_i of k16 step s: what chaining in registers rests on.
     for (int lane = 0; lane < 32; lane++) {

@@ -90,7 +90,7 @@ public record StagedStore(
    * @param layout of the fragments that it is computed from
    */
   public static StagedStore transposed(Buffer staging, FragmentLayout layout, int consumers) {
-    if (staging.dtype().bytes() != 2 || layout.cols() % MATRIX != 0 || RowPairs.are(layout)) {
+    if (staging.dtype().bytes() != 2 || layout.cols() % 8 != 0 || RowPairs.are(layout)) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
@@ -108,12 +108,12 @@ public record StagedStore(
   /**
    * Rows of a panel whose elements are transposed: the most that divide the tile's.
    *
-   * @param rows of the tile, a multiple of 16
+   * @param rows of the tile, a multiple of 8
    */
   public static long height(long rows) {
     long height = Math.min(ROWS, rows);
     while (rows % height != 0) {
-      height -= MATRIX;
+      height -= 8;
     }
     return height;
   }
@@ -293,54 +293,79 @@ public record StagedStore(
     return panels.dtype() == DType.BF16 || panels.dtype() == DType.F16;
   }
 
-  /** Matrices of 16 × 16 elements, by stmatrix, which transposes them where it has to. */
+  /**
+   * Matrices of 16 × 16 elements, by stmatrix, which transposes them where it has to; the last one
+   * may be half as wide then.
+   */
   private Stmt matrices(
       Values values, Expr row, Expr column, Expr register, Expr slot, Expr thread) {
+    long across = transposed ? height : width;
+    Stmt whole =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "s",
+            across / MATRIX,
+            s -> matrix(values, row, column, register, slot, thread, s, 4));
+    return across % MATRIX == 0
+        ? whole
+        : Stmts.seq(
+            whole,
+            matrix(values, row, column, register, slot, thread, Exprs.i32(across / MATRIX), 2));
+  }
+
+  /** A matrix as so many of 8 × 8 elements. */
+  private Stmt matrix(
+      Values values,
+      Expr row,
+      Expr column,
+      Expr register,
+      Expr slot,
+      Expr thread,
+      Expr s,
+      int count) {
     TargetIntrinsic pack =
         panels.dtype() == DType.BF16 ? Intrinsics.PACK_BF16X2 : Intrinsics.PACK_F16X2;
-    Expr lane = Exprs.mod(thread, 32);
+    // Of two matrices half the lanes say where rows go.
+    Expr lane = Exprs.mod(thread, 8 * count);
     Expr warpRow = Exprs.mul(Exprs.div(thread, 32), MATRIX);
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "s",
-        (transposed ? height : width) / MATRIX,
-        s -> {
-          Buffer packed = Buffer.of("packed", DType.U32, Scope.LOCAL, 4);
-          Stmt packing =
-              Stmts.loop(
-                  ForKind.UNROLLED,
-                  "r",
-                  4,
-                  r -> {
-                    Expr first = Exprs.add(Exprs.add(register, Exprs.mul(s, 8)), Exprs.mul(r, 2));
-                    Expr atRow = Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8));
-                    Expr atColumn =
-                        Exprs.add(
-                            Exprs.add(column, Exprs.mul(s, MATRIX)), Exprs.mul(Exprs.div(r, 2), 8));
-                    return new Stmt.Store(
-                        packed,
-                        List.of(r),
-                        new Expr.Call(
-                            pack,
-                            List.of(
-                                f32(values.at(atRow, atColumn, first)),
-                                f32(values.at(atRow, Exprs.add(atColumn, 1), Exprs.add(first, 1)))),
-                            Type.U32));
-                  });
-          // A lane says where a row of 8 elements goes: of matrices below each other first.
-          Expr right = Exprs.add(Exprs.mul(s, MATRIX), Exprs.mul(Exprs.div(lane, MATRIX), 8));
-          Expr below = Exprs.mul(Exprs.mod(Exprs.div(lane, 8), 2), 8);
-          List<Expr> place =
-              transposed
-                  ? List.of(slot, Exprs.add(right, Exprs.mod(lane, 8)), Exprs.add(warpRow, below))
-                  : List.of(slot, Exprs.add(warpRow, Exprs.mod(lane, MATRIX)), right);
-          Stmt storing =
-              Exprs.evaluate(
-                  transposed ? Intrinsics.STMATRIX_X4_TRANS : Intrinsics.STMATRIX_X4,
-                  new Expr.AddressOf(panels, place),
-                  new Expr.AddressOf(packed, List.of(Exprs.i32(0))));
-          return new Stmt.Alloc(packed, Stmts.seq(packing, storing));
-        });
+    Buffer packed = Buffer.of("packed", DType.U32, Scope.LOCAL, count);
+    Stmt packing =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            count,
+            r -> {
+              Expr first = Exprs.add(Exprs.add(register, Exprs.mul(s, 8)), Exprs.mul(r, 2));
+              Expr atRow = Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8));
+              Expr atColumn =
+                  Exprs.add(Exprs.add(column, Exprs.mul(s, MATRIX)), Exprs.mul(Exprs.div(r, 2), 8));
+              return new Stmt.Store(
+                  packed,
+                  List.of(r),
+                  new Expr.Call(
+                      pack,
+                      List.of(
+                          f32(values.at(atRow, atColumn, first)),
+                          f32(values.at(atRow, Exprs.add(atColumn, 1), Exprs.add(first, 1)))),
+                      Type.U32));
+            });
+    // A lane says where a row of 8 elements goes: of matrices below each other first.
+    Expr right = Exprs.add(Exprs.mul(s, MATRIX), Exprs.mul(Exprs.div(lane, MATRIX), 8));
+    Expr below = Exprs.mul(Exprs.mod(Exprs.div(lane, 8), 2), 8);
+    List<Expr> place =
+        transposed
+            ? List.of(slot, Exprs.add(right, Exprs.mod(lane, 8)), Exprs.add(warpRow, below))
+            : List.of(slot, Exprs.add(warpRow, Exprs.mod(lane, MATRIX)), right);
+    TargetIntrinsic store =
+        !transposed
+            ? Intrinsics.STMATRIX_X4
+            : count == 4 ? Intrinsics.STMATRIX_X4_TRANS : Intrinsics.STMATRIX_X2_TRANS;
+    Stmt storing =
+        Exprs.evaluate(
+            store,
+            new Expr.AddressOf(panels, place),
+            new Expr.AddressOf(packed, List.of(Exprs.i32(0))));
+    return new Stmt.Alloc(packed, Stmts.seq(packing, storing));
   }
 
   /** Rounding is what packing does. */
