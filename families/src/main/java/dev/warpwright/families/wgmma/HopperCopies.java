@@ -2,16 +2,19 @@ package dev.warpwright.families.wgmma;
 
 import static dev.warpwright.families.TileGrid.together;
 import static dev.warpwright.families.wgmma.HopperNumber.BATCH;
+import static dev.warpwright.families.wgmma.HopperNumber.BATCH_FIRST;
 import static dev.warpwright.families.wgmma.HopperNumber.COPIED_ACROSS;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY;
 import static dev.warpwright.families.wgmma.HopperNumber.COPY_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.FIRST_LEVEL;
 import static dev.warpwright.families.wgmma.HopperNumber.LOADED;
+import static dev.warpwright.families.wgmma.HopperNumber.LOADED_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARP;
 import static dev.warpwright.families.wgmma.HopperNumber.SHIFTED;
 import static dev.warpwright.families.wgmma.HopperNumber.TRANSPOSED;
 
 import dev.warpwright.families.ThreadCopies;
+import dev.warpwright.families.TileGrid;
 import dev.warpwright.lower.copy.TransposedCopy;
 import dev.warpwright.target.Calibration;
 import dev.warpwright.workload.GemmWorkload;
@@ -59,20 +62,23 @@ final class HopperCopies {
     if (copies.small() > 0) {
       return copies.batches() * at(BATCH) * longer * (c.vectors() ? at(SHIFTED) : 1);
     }
-    double shared = c.minBlocks() * (HopperLimits.sharedBytes(w, c) + 1024.0) / 1024;
-    double left = FIRST_LEVEL_KB - SHARED_KB[SHARED_KB.length - 1];
-    for (int kb : SHARED_KB) {
-      if (shared <= kb) {
-        left = FIRST_LEVEL_KB - kb;
-        break;
-      }
-    }
     int ahead = Math.min(MOST_AHEAD, c.stages() - FREE_STAGES);
     return together(
         at(SHARP),
         copies.instructions() * at(COPY) * longer * sharing,
         at(COPY_LATENCY) / (ahead + 1),
-        copies.lines() * sharing / (left * 1024) * at(FIRST_LEVEL));
+        copies.lines() * sharing / firstLevel(w, c) * at(FIRST_LEVEL));
+  }
+
+  /** Bytes that blocks leave to an SM's L1. */
+  private static double firstLevel(GemmWorkload w, HopperConfig c) {
+    double shared = c.minBlocks() * (HopperLimits.sharedBytes(w, c) + 1024.0) / 1024;
+    for (int kb : SHARED_KB) {
+      if (shared <= kb) {
+        return (FIRST_LEVEL_KB - kb) * 1024.0;
+      }
+    }
+    return (FIRST_LEVEL_KB - SHARED_KB[SHARED_KB.length - 1]) * 1024.0;
   }
 
   /** Whether threads copy an MN-major operand whose rows begin anywhere. */
@@ -84,10 +90,28 @@ final class HopperCopies {
 
   /**
    * Microseconds that a step takes at least whose tiles threads transpose: they have loads of one
-   * step under way. 0 where none do.
+   * step under way, which take longer where no block has read them before. 0 where none do.
    */
   double loading(GemmWorkload w, HopperConfig c) {
-    return HopperLimits.transposes(w, c) ? at(LOADED) : 0;
+    double bytes = (double) (ofA(w, c) + ofB(w, c)) * c.tileK() * w.operands().bytes();
+    return HopperLimits.transposes(w, c) ? at(LOADED) + first(w, c) * bytes / at(LOADED_BYTES) : 0;
+  }
+
+  /** The share of what threads transpose that no block has read before. */
+  private static double first(GemmWorkload w, HopperConfig c) {
+    return Math.max(
+        ofA(w, c) > 0 ? 1.0 / Math.ceilDiv(w.n(), c.tileN()) : 0,
+        ofB(w, c) > 0 ? 1.0 / Math.ceilDiv(w.m(), c.tileM()) : 0);
+  }
+
+  /** Rows of A in a tile that threads transpose. */
+  private static int ofA(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedA() && !(c.held() && !c.swapAb()) ? c.tileM() : 0;
+  }
+
+  /** Columns of B in a tile that threads transpose. */
+  private static int ofB(GemmWorkload w, HopperConfig c) {
+    return w.layout().transposedB() || c.held() && c.swapAb() ? 0 : c.tileN();
   }
 
   /**
@@ -98,17 +122,29 @@ final class HopperCopies {
     if (!HopperLimits.transposes(w, c)) {
       return 0;
     }
-    boolean heldA = c.held() && !c.swapAb();
-    boolean heldB = c.held() && c.swapAb();
-    int ofA = w.layout().transposedA() && !heldA ? c.tileM() : 0;
-    int ofB = w.layout().transposedB() || heldB ? 0 : c.tileN();
-    TransposedTile a = TransposedTile.of(ofA, w.lda(), w, c);
-    TransposedTile b = TransposedTile.of(ofB, w.ldb(), w, c);
+    TransposedTile a = TransposedTile.of(ofA(w, c), w.lda(), w, c);
+    TransposedTile b = TransposedTile.of(ofB(w, c), w.ldb(), w, c);
     int registers = HopperLimits.copyingRegisters(w, c);
-    double instructions = (a.instructions() + b.instructions()) * at(TRANSPOSED) * sharing;
+    double lines = c.tileK() * (lines(ofA(w, c), w) + lines(ofB(w, c), w));
+    double instructions =
+        (a.instructions() + b.instructions()) * at(TRANSPOSED) * sharing
+            + lines * TileGrid.LINE * sharing / firstLevel(w, c) * at(FIRST_LEVEL);
     // Loaded a step ahead, nothing is waited for.
     return TransposedCopy.fit(a.registers() + b.registers(), registers)
         ? instructions
-        : (a.batches(registers) + b.batches(registers)) * at(BATCH) + instructions;
+        : (a.batches(registers) + b.batches(registers))
+                * (at(BATCH) + first(w, c) * at(BATCH_FIRST))
+            + instructions;
+  }
+
+  /**
+   * Lines of a row of so many elements of a tile, which are read once more if L1 has kept them: of
+   * those that are read whole nothing is.
+   */
+  private static double lines(int elements, GemmWorkload w) {
+    double bytes = (double) elements * w.operands().bytes();
+    return bytes % TileGrid.LINE == 0
+        ? 0
+        : (bytes + TileGrid.LINE - ThreadCopies.CHUNK) / TileGrid.LINE;
   }
 }

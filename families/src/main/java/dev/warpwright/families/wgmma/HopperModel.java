@@ -31,6 +31,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.PACKING;
 import static dev.warpwright.families.wgmma.HopperNumber.PANEL;
 import static dev.warpwright.families.wgmma.HopperNumber.POWERED;
 import static dev.warpwright.families.wgmma.HopperNumber.RAGGED;
+import static dev.warpwright.families.wgmma.HopperNumber.RECEIVED;
 import static dev.warpwright.families.wgmma.HopperNumber.RESTART;
 import static dev.warpwright.families.wgmma.HopperNumber.ROW_STORE;
 import static dev.warpwright.families.wgmma.HopperNumber.SHARED_BYTES;
@@ -360,7 +361,8 @@ public final class HopperModel {
     if (extent * w.operands().bytes() % panel != 0) {
       rows += (at(ENDS) + at(ENDS_SECTOR) * panel / SECTOR) * Math.min(1, elements / extent);
     }
-    return Math.max(bytes, rows * TileGrid.LINE / sharing);
+    double received = at(RECEIVED) + (1 - at(RECEIVED)) / sharing;
+    return Math.max(bytes, rows * TileGrid.LINE * received);
   }
 
   private static int panelA(GemmWorkload w, HopperConfig c) {

@@ -20,6 +20,9 @@ enum HopperNumber {
   /** From the loads of what is transposed to those of the next step. */
   LOADED,
 
+  /** Bytes in a microsecond more where no block has read them before. */
+  LOADED_BYTES,
+
   /** How much longer threads take to copy MN-major rows that begin anywhere than K-major ones. */
   COPIED_ACROSS,
 
@@ -56,6 +59,9 @@ enum HopperNumber {
 
   /** The same for each sector of the panel. */
   ENDS_SECTOR,
+
+  /** What of the time of rows stays where another block of the cluster asks for them. */
+  RECEIVED,
 
   /** How much longer blocks take that leave room for others on their SM where there are none. */
   SPARE_ROOM,
@@ -162,6 +168,9 @@ enum HopperNumber {
   /** From such a copy to its bytes, and the same for a batch of copies through registers. */
   COPY_LATENCY,
   BATCH,
+
+  /** By how much more where no block has read before what is transposed. */
+  BATCH_FIRST,
 
   /** How many times as long a batch takes whose vectors are shifted into place. */
   SHIFTED,
