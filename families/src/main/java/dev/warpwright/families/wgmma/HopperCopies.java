@@ -138,12 +138,12 @@ final class HopperCopies {
   }
 
   /**
-   * Lines of a row of so many elements of a tile, which are read once more if L1 has kept them: of
-   * those that are read whole nothing is.
+   * Lines of a row of so many bytes of a tile that are read once more unless L1 keeps them; as
+   * measured, none of those that are read whole, nor of larger elements.
    */
   private static double lines(int elements, GemmWorkload w) {
     double bytes = (double) elements * w.operands().bytes();
-    return bytes % TileGrid.LINE == 0
+    return w.operands().bytes() > 1 || bytes % TileGrid.LINE == 0
         ? 0
         : (bytes + TileGrid.LINE - ThreadCopies.CHUNK) / TileGrid.LINE;
   }
