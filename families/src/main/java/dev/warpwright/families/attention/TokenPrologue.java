@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
@@ -210,16 +211,16 @@ final class TokenPrologue {
             turns,
             all,
             (q, e) ->
-                new Stmt.Store(
-                    query,
-                    List.of(q),
-                    token.query().at(entry, Exprs.add(Exprs.mul(ofEntry, all), e)))));
+                LoadsFirst.of(
+                    token.query().at(entry, Exprs.add(Exprs.mul(ofEntry, all), e)),
+                    bounds(q, turns).assuming(Exprs.lt(e, Exprs.i32(all))),
+                    made -> new Stmt.Store(query, List.of(q), made))));
     stmts.add(
         Stmts.when(
             inRow,
             Stmts.seq(
-                new Stmt.Store(added, List.of(Exprs.i32(0)), token.key().at(entry, column)),
-                new Stmt.Store(added, List.of(Exprs.i32(1)), token.value().at(entry, column)))));
+                added(added, 0, token.key().at(entry, column)),
+                added(added, 1, token.value().at(entry, column)))));
     stmts.add(
         turns(
             turns,
@@ -244,6 +245,19 @@ final class TokenPrologue {
             Exprs.eq(thread, Exprs.i32(0)),
             Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, full)));
     return Stmts.alloc(List.of(query, added), Stmts.seq(stmts));
+  }
+
+  private Stmt added(Buffer added, int nth, Expr element) {
+    return LoadsFirst.of(
+        element,
+        bounds(Exprs.i32(0), 1).assuming(Exprs.lt(thread, Exprs.i32(attention.headSize()))),
+        made -> new Stmt.Store(added, List.of(Exprs.i32(nth)), made));
+  }
+
+  /** What is known of a consumer in one of its turns. */
+  private Bounds bounds(Expr turn, int turns) {
+    Bounds bounds = Simplify.ofKernel(kernel).assuming(Exprs.lt(thread, Exprs.i32(GROUP)));
+    return turn instanceof Var q ? bounds.withRange(q, Exprs.i32(0), Exprs.i32(turns)) : bounds;
   }
 
   private interface Turn {
