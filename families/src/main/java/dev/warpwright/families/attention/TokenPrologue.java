@@ -13,6 +13,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.LoadsFirst;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;

@@ -1,12 +1,10 @@
-package dev.warpwright.families.attention;
+package dev.warpwright.ir.arith;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Bounds;
-import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
@@ -28,7 +26,7 @@ import java.util.function.Function;
  * use(select(i < 64, -v, v))
  * }</pre>
  */
-final class LoadsFirst extends Rewriter {
+public final class LoadsFirst extends Rewriter {
   private final Bounds bounds;
   private final List<Read> reads = new ArrayList<>();
 
@@ -42,10 +40,11 @@ final class LoadsFirst extends Rewriter {
   /**
    * What uses an expression, behind its loads.
    *
+   * @param e any
    * @param bounds of the variables in it
    * @param use of the expression without loads
    */
-  static Stmt of(Expr e, Bounds bounds, Function<Expr, Stmt> use) {
+  public static Stmt of(Expr e, Bounds bounds, Function<Expr, Stmt> use) {
     LoadsFirst taken = new LoadsFirst(bounds);
     Stmt result = use.apply(taken.expr(e));
     for (Read read : taken.reads.reversed()) {
