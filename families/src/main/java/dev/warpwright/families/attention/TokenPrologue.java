@@ -5,7 +5,6 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -23,6 +22,8 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the warpgroup that multiplies a step's queries make them, and the new rows of both caches:
@@ -31,9 +32,9 @@ import java.util.List;
  * <pre>{@code
  * init barriers                            init barriers;  Qs behind the group's rows = 0
  * consumers {                              consumers {
- *                                            Qs = queries;  K[place] = key;  V[place] = value
+ *   wait full                                Qs = queries;  K[place] = key;  V[place] = value
  *                                            fences;  bar.sync;  one arrives at full
- *   wait full; …                             wait full; …
+ *   …                                        …
  * }                                    →   }
  * producer {                               producer {
  *   expect full;  Q -> Qs
@@ -72,6 +73,9 @@ final class TokenPrologue {
 
   /** Where the producer said that queries are there. */
   private final Expr full;
+
+  /** The barrier for which a copy of queries waited. */
+  private @Nullable Buffer free;
 
   private boolean cleared;
 
@@ -120,7 +124,7 @@ final class TokenPrologue {
   }
 
   private Kernel whole() {
-    Stmt body =
+    Stmt whole =
         new Rewriter() {
           @Override
           public Stmt stmt(Stmt s) {
@@ -131,11 +135,23 @@ final class TokenPrologue {
             if (s instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
                 && otherwise != null
                 && copiesQueries(otherwise)) {
-              return new Stmt.If(condition, Stmts.seq(made(), then), producer(otherwise));
+              // Consumers have met behind what they made.
+              Stmt consumers =
+                  without(
+                      then,
+                      call ->
+                          call.op() == HopperIntrinsics.MBARRIER_WAIT
+                              && call.args().getFirst().equals(full));
+              return new Stmt.If(condition, Stmts.seq(made(), consumers), producer(otherwise));
             }
             return super.stmt(s);
           }
         }.stmt(kernel.body());
+    Buffer unused = free;
+    if (unused == null || copiesQueries(whole)) {
+      throw new IllegalStateException("no copy of queries in\n" + kernel);
+    }
+    Stmt body = withoutBarrier(whole, unused);
     List<Param> params = new ArrayList<>(kernel.params());
     params.remove(parameter("Q"));
     Walk.expressions(
@@ -293,7 +309,10 @@ final class TokenPrologue {
           // It waits until the tile is free, says how many bytes will come, and copies them.
           if (copiesQueries(stmts.get(i))
               && i >= 2
-              && isCall(stmts.get(i - 2), HopperIntrinsics.MBARRIER_WAIT)) {
+              && stmts.get(i - 2) instanceof Stmt.Evaluate(Expr.Call call)
+              && call.op() == HopperIntrinsics.MBARRIER_WAIT
+              && call.args().getFirst() instanceof Expr.AddressOf(Buffer barrier, List<Expr> _)) {
+            free = barrier;
             return Stmts.seq(
                 Stmts.seq(stmts.subList(0, i - 2)), waiting(stmts.subList(i + 1, stmts.size())));
           }
@@ -331,8 +350,33 @@ final class TokenPrologue {
     return !copies(s, parameter("Q")).isEmpty();
   }
 
-  private static boolean isCall(Stmt s, Op op) {
-    return s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == op;
+  private static Stmt without(Stmt body, Predicate<Expr.Call> calls) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s instanceof Stmt.Evaluate(Expr.Call call) && calls.test(call)
+            ? Stmt.Seq.EMPTY
+            : super.stmt(s);
+      }
+    }.stmt(body);
+  }
+
+  /** Without a barrier that nobody waits for. */
+  private static Stmt withoutBarrier(Stmt body, Buffer barrier) {
+    Stmt silent =
+        without(
+            body,
+            call ->
+                call.args().stream()
+                    .anyMatch(e -> e instanceof Expr.AddressOf at && at.buffer() == barrier));
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s instanceof Stmt.Alloc(Buffer buffer, Stmt inner) && buffer == barrier
+            ? stmt(inner)
+            : super.stmt(s);
+      }
+    }.stmt(silent);
   }
 
   /** TMA copies of a parameter. */
