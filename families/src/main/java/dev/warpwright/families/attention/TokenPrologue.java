@@ -22,8 +22,6 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Attention;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the warpgroup that multiplies a step's queries make them, and the new rows of both caches:
@@ -49,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * barrier TMA reads what other threads of the block wrote to global memory, for which each of them
  * has a proxy fence.
  */
-final class TokenPrologue {
+final class TokenPrologue extends Rewriter {
   /** Elements of queries that a thread holds beside each other. */
   private static final int MOST_TURNS = 16;
 
@@ -71,13 +69,19 @@ final class TokenPrologue {
   private final Buffer keys;
   private final Buffer values;
 
+  /** What was copied to {@code queries}. */
+  private final Buffer copied;
+
   /** Where the producer said that queries are there. */
   private final Expr full;
 
-  /** The barrier for which a copy of queries waited. */
-  private @Nullable Buffer free;
+  /** Where it waited until it could copy them. */
+  private final Buffer free;
 
   private boolean cleared;
+  private boolean parted;
+  private boolean producing;
+  private boolean waiting;
 
   private TokenPrologue(Kernel kernel, Attention attention, NewToken token) {
     this.kernel = kernel;
@@ -87,9 +91,23 @@ final class TokenPrologue {
     this.head = kernel.binding(ThreadAxis.BLOCK_X).orElseThrow().var();
     this.keys = parameter("K");
     this.values = parameter("V");
-    Expr.Call copy = copies(kernel.body(), parameter("Q")).getFirst();
-    this.queries = ((Expr.AddressOf) copy.args().getFirst()).buffer();
+    this.copied = parameter("Q");
+    List<Expr.Call> before = new ArrayList<>();
+    Walk.statements(
+        kernel.body(),
+        s -> {
+          boolean done = !before.isEmpty() && addresses(before.getLast(), copied);
+          if (!done && s instanceof Stmt.Evaluate(Expr.Call call)) {
+            if (call.op() == HopperIntrinsics.MBARRIER_WAIT || addresses(call, copied)) {
+              before.add(call);
+            }
+          }
+        });
+    // It waits until the tile is free, and copies.
+    Expr.Call copy = before.getLast();
+    this.queries = buffer(copy.args().getFirst());
     this.full = copy.args().get(2);
+    this.free = buffer(before.get(before.size() - 2).args().getFirst());
   }
 
   /** Whether an attention's kernel of a configuration can. */
@@ -124,36 +142,9 @@ final class TokenPrologue {
   }
 
   private Kernel whole() {
-    Stmt whole =
-        new Rewriter() {
-          @Override
-          public Stmt stmt(Stmt s) {
-            if (!cleared && s.equals(Exprs.evaluate(Intrinsics.SYNC_THREADS))) {
-              cleared = true;
-              return Stmts.seq(clear(), s);
-            }
-            if (s instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
-                && otherwise != null
-                && copiesQueries(otherwise)) {
-              // Consumers have met behind what they made.
-              Stmt consumers =
-                  without(
-                      then,
-                      call ->
-                          call.op() == HopperIntrinsics.MBARRIER_WAIT
-                              && call.args().getFirst().equals(full));
-              return new Stmt.If(condition, Stmts.seq(made(), consumers), producer(otherwise));
-            }
-            return super.stmt(s);
-          }
-        }.stmt(kernel.body());
-    Buffer unused = free;
-    if (unused == null || copiesQueries(whole)) {
-      throw new IllegalStateException("no copy of queries in\n" + kernel);
-    }
-    Stmt body = withoutBarrier(whole, unused);
+    Stmt body = stmt(kernel.body());
     List<Param> params = new ArrayList<>(kernel.params());
-    params.remove(parameter("Q"));
+    params.remove(copied);
     Walk.expressions(
         body,
         e -> {
@@ -165,6 +156,54 @@ final class TokenPrologue {
         });
     return Simplify.kernel(
         new Kernel(kernel.name(), kernel.kind(), params, kernel.bindings(), body, kernel.attrs()));
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    return switch (s) {
+      case Stmt.Evaluate(Expr.Call call) when call.op() == Intrinsics.SYNC_THREADS && !cleared -> {
+        cleared = true;
+        yield Stmts.seq(clear(), s);
+      }
+      case Stmt.Evaluate(Expr.Call call) when isOfCopy(call) -> Stmt.Seq.EMPTY;
+      case Stmt.Alloc(Buffer buffer, Stmt body) when buffer == free -> stmt(body);
+      case Stmt.If(Expr condition, Stmt then, Stmt otherwise) when otherwise != null && !parted -> {
+        parted = true;
+        Stmt consumers = Stmts.seq(made(), stmt(then));
+        producing = true;
+        Stmt producer = stmt(otherwise);
+        producing = false;
+        // Where there are few tiles, all of them wait.
+        yield new Stmt.If(
+            condition, consumers, waiting ? producer : Stmts.seq(untilMade(), producer));
+      }
+      case Stmt.For loop when producing && !waiting && loop.kind() == ForKind.SERIAL -> {
+        waiting = true;
+        Expr last = Exprs.sub(loop.extent(), Exprs.i32(1));
+        yield new Stmt.For(
+            loop.var(),
+            loop.min(),
+            loop.extent(),
+            loop.kind(),
+            loop.axis(),
+            loop.attrs(),
+            Stmts.seq(Stmts.when(Exprs.eq(loop.var(), last), untilMade()), loop.body()));
+      }
+      default -> super.stmt(s);
+    };
+  }
+
+  /** Of the copy of queries, and of barriers only for it: consumers meet behind what they made. */
+  private boolean isOfCopy(Expr.Call call) {
+    return addresses(call, copied)
+        || addresses(call, free)
+        || (call.op() == HopperIntrinsics.MBARRIER_WAIT
+                || call.op() == HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX)
+            && call.args().getFirst().equals(full);
+  }
+
+  private Stmt untilMade() {
+    return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, full, Exprs.i32(0));
   }
 
   /** Zeros of the tile's rows that are no queries, by all threads before the roles part. */
@@ -297,101 +336,12 @@ final class TokenPrologue {
     return new Buffer(name, type, List.of(Exprs.i32(elements)), Scope.LOCAL, null, 16);
   }
 
-  /** Without the copy of queries, and with a wait before the last tile. */
-  private Stmt producer(Stmt role) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        if (!(s instanceof Stmt.Seq(List<Stmt> stmts))) {
-          return super.stmt(s);
-        }
-        for (int i = 0; i < stmts.size(); i++) {
-          // It waits until the tile is free, says how many bytes will come, and copies them.
-          if (copiesQueries(stmts.get(i))
-              && i >= 2
-              && stmts.get(i - 2) instanceof Stmt.Evaluate(Expr.Call call)
-              && call.op() == HopperIntrinsics.MBARRIER_WAIT
-              && call.args().getFirst() instanceof Expr.AddressOf(Buffer barrier, List<Expr> _)) {
-            free = barrier;
-            return Stmts.seq(
-                Stmts.seq(stmts.subList(0, i - 2)), waiting(stmts.subList(i + 1, stmts.size())));
-          }
-        }
-        return super.stmt(s);
-      }
-    }.stmt(role);
+  private static Buffer buffer(Expr address) {
+    return ((Expr.AddressOf) address).buffer();
   }
 
-  /** Where there are few tiles, all of them wait. */
-  private Stmt waiting(List<Stmt> tiles) {
-    Stmt wait = Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, full, Exprs.i32(0));
-    List<Stmt> all = new ArrayList<>(tiles);
-    for (int i = 0; i < all.size(); i++) {
-      if (all.get(i) instanceof Stmt.For loop && loop.kind() == ForKind.SERIAL) {
-        Var t = loop.var();
-        Expr last = Exprs.sub(loop.extent(), Exprs.i32(1));
-        all.set(
-            i,
-            new Stmt.For(
-                t,
-                loop.min(),
-                loop.extent(),
-                loop.kind(),
-                loop.axis(),
-                loop.attrs(),
-                Stmts.seq(new Stmt.If(Exprs.eq(t, last), wait, null), loop.body())));
-        return Stmts.seq(all);
-      }
-    }
-    return Stmts.seq(wait, Stmts.seq(all));
-  }
-
-  private boolean copiesQueries(Stmt s) {
-    return !copies(s, parameter("Q")).isEmpty();
-  }
-
-  private static Stmt without(Stmt body, Predicate<Expr.Call> calls) {
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        return s instanceof Stmt.Evaluate(Expr.Call call) && calls.test(call)
-            ? Stmt.Seq.EMPTY
-            : super.stmt(s);
-      }
-    }.stmt(body);
-  }
-
-  /** Without a barrier that nobody waits for. */
-  private static Stmt withoutBarrier(Stmt body, Buffer barrier) {
-    Stmt silent =
-        without(
-            body,
-            call ->
-                call.args().stream()
-                    .anyMatch(e -> e instanceof Expr.AddressOf at && at.buffer() == barrier));
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        return s instanceof Stmt.Alloc(Buffer buffer, Stmt inner) && buffer == barrier
-            ? stmt(inner)
-            : super.stmt(s);
-      }
-    }.stmt(silent);
-  }
-
-  /** TMA copies of a parameter. */
-  private static List<Expr.Call> copies(Stmt body, Buffer from) {
-    List<Expr.Call> copies = new ArrayList<>();
-    Walk.statements(
-        body,
-        s -> {
-          if (s instanceof Stmt.Evaluate(Expr.Call call)
-              && call.op() == HopperIntrinsics.BULK_LOAD_3D
-              && call.args().get(1) instanceof Expr.AddressOf(Buffer buffer, List<Expr> _)
-              && buffer == from) {
-            copies.add(call);
-          }
-        });
-    return copies;
+  private static boolean addresses(Expr.Call call, Buffer buffer) {
+    return call.args().stream()
+        .anyMatch(e -> e instanceof Expr.AddressOf at && at.buffer() == buffer);
   }
 }
