@@ -13,6 +13,7 @@ module dev.warpwright.ir {
   exports dev.warpwright.ir.arith to
       dev.warpwright.cli,
       dev.warpwright.cuda,
+      dev.warpwright.families,
       dev.warpwright.host,
       dev.warpwright.lower,
       dev.warpwright.networks,

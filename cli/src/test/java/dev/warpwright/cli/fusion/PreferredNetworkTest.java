@@ -91,6 +91,10 @@ final class PreferredNetworkTest {
     assertThat(PerLayerWay.of(normed).orElseThrow().name()).isEqualTo(normed);
     assertThat(PerLayerWay.of(normed).orElseThrow().plain().name())
         .isEqualTo(layers + " norms=gemm");
+    String both = layers + " norms=gemm queries=attention attention0=5a6b7c8d";
+    assertThat(PerLayerWay.of(both).orElseThrow().name()).isEqualTo(both);
+    assertThat(PerLayerWay.of(both).orElseThrow().plain().name())
+        .isEqualTo(layers + " norms=gemm queries=attention");
     for (String other :
         List.of(NAME, layers + " gemm0=1f2e3d4", "GEMM per layers", layers + " prefetch=1")) {
       assertThat(PerLayerWay.of(other)).as(other).isEmpty();

@@ -63,6 +63,30 @@ public record AttentionKernels(
     return of(attention, config, target, true, PassListener.NONE);
   }
 
+  /**
+   * Whether a configuration's kernel can make what a step of decoding brings itself.
+   *
+   * @param attention of entries that all have all keys
+   */
+  public static boolean takes(Attention attention, AttentionConfig config, NewToken token) {
+    return TokenPrologue.fits(attention, config, token);
+  }
+
+  /**
+   * The kernel of a step of decoding that makes the queries and the new row of each cache itself.
+   * It has no parameter Q; behind the others are the buffers that the formulas read. K and V are
+   * changed at the token's place, in place.
+   *
+   * @param config one that {@linkplain #takes can}
+   */
+  public static AttentionKernels ofStep(
+      Attention attention, AttentionConfig config, GpuTarget target, NewToken token) {
+    check(attention, config, target);
+    PrimFunc tiles = WarpgroupTiles.forwards(name(attention) + "_token", attention, config);
+    Kernel kernel = TokenPrologue.of(Lowering.lower(tiles, target), attention, token);
+    return new AttentionKernels(attention, config, target, List.of(tiles), List.of(kernel));
+  }
+
   /** Lowers, and tells what each pass leaves. */
   public static AttentionKernels of(
       Attention attention, AttentionConfig config, GpuTarget target, PassListener listener) {
@@ -75,24 +99,8 @@ public record AttentionKernels(
       GpuTarget target,
       boolean full,
       PassListener listener) {
-    config.check(attention);
-    attention.precision().check(target);
-    if (!target.hasMmaSync()) {
-      throw new UserError(
-          target.name() + " has no mma.sync of 16 by 8 by 16, which attention takes; use sm_80");
-    }
-    if (config.isForWarpgroups() && !target.hasWgmma()) {
-      throw new UserError(
-          target.name() + " has no wgmma; without by=wgmma attention takes mma.sync");
-    }
-    if (config.inCluster() && !target.hasHopper()) {
-      throw new UserError(target.name() + " has no clusters; leave out combine=cluster");
-    }
-    String name =
-        "attention_"
-            + attention.type().text()
-            + (attention.causal() ? "_causal" : "")
-            + (attention.isPaged() ? "_paged" : "");
+    check(attention, config, target);
+    String name = name(attention);
     AttentionTiles all = new AttentionTiles(attention, config, full);
     boolean early = target.hasHopper();
     String partial = config.splits() == 1 ? "" : "_part";
@@ -124,6 +132,29 @@ public record AttentionKernels(
       kernels.add(SimtLowering.lower(combine, listener));
     }
     return new AttentionKernels(attention, config, target, programs, kernels);
+  }
+
+  private static void check(Attention attention, AttentionConfig config, GpuTarget target) {
+    config.check(attention);
+    attention.precision().check(target);
+    if (!target.hasMmaSync()) {
+      throw new UserError(
+          target.name() + " has no mma.sync of 16 by 8 by 16, which attention takes; use sm_80");
+    }
+    if (config.isForWarpgroups() && !target.hasWgmma()) {
+      throw new UserError(
+          target.name() + " has no wgmma; without by=wgmma attention takes mma.sync");
+    }
+    if (config.inCluster() && !target.hasHopper()) {
+      throw new UserError(target.name() + " has no clusters; leave out combine=cluster");
+    }
+  }
+
+  private static String name(Attention attention) {
+    return "attention_"
+        + attention.type().text()
+        + (attention.causal() ? "_causal" : "")
+        + (attention.isPaged() ? "_paged" : "");
   }
 
   /** Parameters Q, K, V, lengths, of a paged cache table, and O. */

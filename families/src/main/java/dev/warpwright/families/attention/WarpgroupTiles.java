@@ -63,7 +63,7 @@ final class WarpgroupTiles {
                 p[i, j] = $T(s[i, j])
               }
               for t in tiles - 1 {
-                let first: i32 = last - $TN - t * $TN
+                let first: i32 = last $ON $TN $ON t * $TN
                 tile.fill s[0 +: $TM, 0 +: $TN] = 0.0f32
                 pipeline k in 1 [stages = $STAGES, hold = 1] {
                   alloc Ks: $T[$TN, $D] shared
@@ -73,7 +73,7 @@ final class WarpgroupTiles {
                 }
                 pipeline v in 1 [stages = $STAGES, hold = 1] {
                   alloc Vs: $T[$TN, $D] shared
-                  tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, first + $TN +: $TN, 0 +: $D]
+                  tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, first $BACK $TN +: $TN, 0 +: $D]
                   tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
                     [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb", inflight = 1]
                 }
@@ -92,7 +92,7 @@ final class WarpgroupTiles {
               }
               pipeline v in 1 [stages = $STAGES, hold = 1] {
                 alloc Vs: $T[$TN, $D] shared
-                tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, last - (tiles - 1) * $TN +: $TN, 0 +: $D]
+                tile.copy Vs[0 +: $TN, 0 +: $D] <- V[h, last $ON (tiles - 1) * $TN +: $TN, 0 +: $D]
                 tile.mma o[0 +: $TM, 0 +: $D] += p[0 +: $TM, 0 +: $TN] * Vs[0 +: $TN, 0 +: $D]
                   [instr = "wgmma.m64n$Dk16.f32.$T.ra.tb"]
               }
@@ -193,6 +193,19 @@ final class WarpgroupTiles {
   }
 
   /**
+   * The program of a step whose block makes the queries itself, of entries that are all full: it
+   * goes through tiles forwards from the first key on, so that the one with the new place is the
+   * last.
+   */
+  static PrimFunc forwards(String name, Attention attention, AttentionConfig config) {
+    TextHoles holes = holes(attention, config, true);
+    holes.put("LAST", 0);
+    holes.put("ON", "+");
+    holes.put("BACK", "-");
+    return holes.parse(name, PROGRAM);
+  }
+
+  /**
    * What computes all parts and combines them in clusters.
    *
    * @param part what the program of a part became
@@ -266,6 +279,8 @@ final class WarpgroupTiles {
     holes.put("SPLITS_1", config.splits() - 1);
     holes.put("TILES", parts ? PART_TILES : ALL_TILES);
     holes.put("LAST", parts ? "select(begin < all, seen - $TN - begin * $TN, -$TN)" : "seen - $TN");
+    holes.put("ON", "-");
+    holes.put("BACK", "+");
     holes.put("END", parts ? PARTIAL : WHOLE);
     holes.put("RESULTS", parts ? AttentionTiles.PARTS : "O: $T[$BH, $R, $D]");
     holes.put("WEIGHTS", WEIGHTS);

@@ -30,6 +30,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Attention in a network by the family's kernels: its rows are entries, which all have all keys.
@@ -43,8 +44,12 @@ public final class AttentionCalls {
   private final GpuTarget target;
   private final GemmKernels tuned;
   private final PerLayerWay way;
-  private final Map<Attention, AttentionKernels> known = new HashMap<>();
+  private final Map<Attention, AttentionConfig> configs = new HashMap<>();
+  private final Map<Key, AttentionKernels> known = new HashMap<>();
   private final Map<Kernel, Kernel> named = new HashMap<>();
+
+  /** What layers share kernels of: the same attention of the same formulas, if it has such. */
+  private record Key(Attention attention, String formulas) {}
 
   /**
    * Calls of a network's program.
@@ -60,20 +65,42 @@ public final class AttentionCalls {
     this.way = way;
   }
 
+  /** Whether the kernel of an attention can make what a step brings itself. */
+  boolean takes(NetworkFunction.Attention attention, int rows, TokenFormulas formulas) {
+    Attention workload = workload(name, attention, rows);
+    return AttentionKernels.takes(workload, config(workload), formulas.token());
+  }
+
   /**
    * The launches of an attention.
    *
    * @param rows of the network
+   * @param formulas of what its kernel makes itself, which it {@linkplain #takes can}; null for
+   *     none
    * @throws UserError if no kernel computes it on the target
    */
-  List<KernelCall> of(NetworkFunction.Attention attention, int rows) {
+  List<KernelCall> of(
+      NetworkFunction.Attention attention, int rows, @Nullable TokenFormulas formulas) {
     Attention workload = workload(name, attention, rows);
-    AttentionKernels kernels = known.computeIfAbsent(workload, this::kernels);
+    AttentionConfig config = config(workload);
+    AttentionKernels kernels =
+        known.computeIfAbsent(
+            new Key(workload, formulas == null ? "" : formulas.text()),
+            key ->
+                formulas == null
+                    ? AttentionKernels.ofFull(workload, config, target)
+                    : AttentionKernels.ofStep(workload, config, target, formulas.token()));
     Map<String, Buffer> buffers = new HashMap<>();
     buffers.put("Q", attention.q());
     buffers.put("K", attention.k());
     buffers.put("V", attention.v());
     buffers.put("O", attention.to());
+    List<String> stages = new ArrayList<>();
+    if (formulas != null) {
+      formulas.read().forEach((formal, actual) -> buffers.put(formal.name(), actual));
+      stages.addAll(formulas.blocks());
+    }
+    stages.addAll(attention.blocks());
     List<KernelCall> calls = new ArrayList<>();
     for (int i = 0; i < kernels.kernels().size(); i++) {
       Kernel kernel = kernels.kernels().get(i);
@@ -81,7 +108,7 @@ public final class AttentionCalls {
       for (Param param : kernel.params()) {
         arguments.add(buffers.computeIfAbsent(param.name(), p -> scratch((Buffer) param)));
       }
-      calls.add(new KernelCall(compiled(kernels, i, attention.blocks()), arguments, List.of()));
+      calls.add(new KernelCall(compiled(kernels, i, stages), arguments, List.of()));
     }
     return calls;
   }
@@ -127,9 +154,13 @@ public final class AttentionCalls {
     return workload;
   }
 
-  /** By the way's configuration, or else the fastest one measured, or the presumably fastest. */
-  private AttentionKernels kernels(Attention workload) {
-    String digest = way.kernel(PerLayerWay.attention(known.size()));
+  /** The way's configuration, or else the fastest one measured, or the presumably fastest. */
+  private AttentionConfig config(Attention workload) {
+    AttentionConfig chosen = configs.get(workload);
+    if (chosen != null) {
+      return chosen;
+    }
+    String digest = way.kernel(PerLayerWay.attention(configs.size()));
     List<AttentionConfig> ranked =
         ranked(workload, target).stream().map(AttentionModel.Expected::config).toList();
     AttentionConfig config =
@@ -138,7 +169,8 @@ public final class AttentionCalls {
             .findFirst()
             .or(() -> tuned.attention(workload).map(TunedAttention::config))
             .orElse(ranked.getFirst());
-    return AttentionKernels.ofFull(workload, config, target);
+    configs.put(workload, config);
+    return config;
   }
 
   /** The ways to compute an attention, the presumably fastest first. */

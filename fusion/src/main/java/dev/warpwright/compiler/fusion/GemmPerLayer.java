@@ -186,8 +186,15 @@ final class GemmPerLayer implements FusionRule {
     if (in.rows() <= OverlappedCalls.FEW_ROWS) {
       List<PerLayerWay> ways = new ArrayList<>(List.of(PerLayerWay.PLAIN));
       ways.add(isStep(in) ? 0 : 1, overlapping);
-      if (!in.network().norms().isEmpty()) {
+      boolean norms = !in.network().norms().isEmpty();
+      if (norms) {
         ways.add(1, PerLayerWay.NORMED);
+      }
+      if (in.attends() && !in.network().updates().isEmpty()) {
+        ways.add(overlapping.withQueries());
+        if (norms) {
+          ways.add(PerLayerWay.NORMED.withQueries());
+        }
       }
       return ways;
     }

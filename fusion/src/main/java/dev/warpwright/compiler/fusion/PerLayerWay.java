@@ -16,25 +16,33 @@ import org.jspecify.annotations.Nullable;
  * @param filling whether launches that overlap fill their rings with weights before they wait for
  *     the launch before, however many rows they have
  * @param norms whether GEMMs norm the rows that they read themselves, where they can
+ * @param queries whether attention makes a step's queries, and its rows of the caches, itself,
+ *     where it can
  * @param kernels what stands for the kernels of some of the network's {@linkplain
  *     NetworkCompiler#choices calls}: in the program others may be faster than those that are
  *     fastest alone, which calls have that are not named
  */
 public record PerLayerWay(
-    boolean overlapping, boolean filling, boolean norms, SortedMap<String, String> kernels) {
+    boolean overlapping,
+    boolean filling,
+    boolean norms,
+    boolean queries,
+    SortedMap<String, String> kernels) {
   /** What there is nothing more to say of. */
-  static final PerLayerWay PLAIN = new PerLayerWay(false, false, false, new TreeMap<>());
+  static final PerLayerWay PLAIN = new PerLayerWay(false, false, false, false, new TreeMap<>());
 
   /** Launches that overlap. */
-  static final PerLayerWay OVERLAPPING = new PerLayerWay(true, false, false, new TreeMap<>());
+  static final PerLayerWay OVERLAPPING =
+      new PerLayerWay(true, false, false, false, new TreeMap<>());
 
   /** The same with weights ahead of the wait. */
-  static final PerLayerWay FILLING = new PerLayerWay(true, true, false, new TreeMap<>());
+  static final PerLayerWay FILLING = new PerLayerWay(true, true, false, false, new TreeMap<>());
 
   /** Launches that overlap, without norms among them. */
-  static final PerLayerWay NORMED = new PerLayerWay(true, false, true, new TreeMap<>());
+  static final PerLayerWay NORMED = OVERLAPPING.withNorms();
 
   private static final String NORMS = "norms=gemm";
+  private static final String QUERIES = "queries=attention";
   private static final String OVERLAP = "overlap=1";
   private static final String FILL = "overlap=weights";
   private static final String GEMM = "gemm";
@@ -56,9 +64,11 @@ public record PerLayerWay(
     for (String word : name.substring(GemmPerLayer.NAME.length()).strip().split(" +")) {
       int equals = word.indexOf('=');
       if (word.equals(OVERLAP) || word.equals(FILL)) {
-        way = new PerLayerWay(true, word.equals(FILL), way.norms, way.kernels);
+        way = new PerLayerWay(true, word.equals(FILL), way.norms, way.queries, way.kernels);
       } else if (word.equals(NORMS)) {
-        way = new PerLayerWay(way.overlapping, way.filling, true, way.kernels);
+        way = way.withNorms();
+      } else if (word.equals(QUERIES)) {
+        way = way.withQueries();
       } else if (KERNEL.matcher(word).matches()) {
         way = way.with(word.substring(0, equals), word.substring(equals + 1));
       } else if (!word.isEmpty()) {
@@ -68,16 +78,26 @@ public record PerLayerWay(
     return Optional.of(way);
   }
 
+  /** The same without norms among its launches. */
+  PerLayerWay withNorms() {
+    return new PerLayerWay(overlapping, filling, true, queries, kernels);
+  }
+
+  /** The same without launches between projections and attention. */
+  PerLayerWay withQueries() {
+    return new PerLayerWay(overlapping, filling, norms, true, kernels);
+  }
+
   /** The same with another kernel for a call. */
   public PerLayerWay with(String call, String digest) {
     SortedMap<String, String> changed = new TreeMap<>(kernels);
     changed.put(call, digest);
-    return new PerLayerWay(overlapping, filling, norms, changed);
+    return new PerLayerWay(overlapping, filling, norms, queries, changed);
   }
 
   /** The same with the kernels that are fastest alone. */
   public PerLayerWay plain() {
-    return new PerLayerWay(overlapping, filling, norms, new TreeMap<>());
+    return new PerLayerWay(overlapping, filling, norms, queries, new TreeMap<>());
   }
 
   /** Of a network's nth different GEMM. */
@@ -103,6 +123,9 @@ public record PerLayerWay(
     }
     if (norms) {
       name.append(' ').append(NORMS);
+    }
+    if (queries) {
+      name.append(' ').append(QUERIES);
     }
     kernels.forEach((call, digest) -> name.append(' ').append(call).append('=').append(digest));
     return name.toString();

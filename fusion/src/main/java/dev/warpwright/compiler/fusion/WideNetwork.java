@@ -149,6 +149,9 @@ final class WideNetwork {
       return false;
     }
     parts = attentionsApart(parts);
+    java.util.Map<NetworkFunction.Attention, TokenFormulas> tokens = tokens(parts);
+    Set<Part> inAttention = new HashSet<>();
+    tokens.values().forEach(formulas -> inAttention.addAll(formulas.parts()));
     List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
     for (int i = 0; i < parts.size(); i++) {
       LayerGemm product = parts.get(i).product();
@@ -157,13 +160,29 @@ final class WideNetwork {
         call(product);
       } else if (attention != null) {
         if (isEnd(attention, parts.get(i))) {
-          calls.addAll(attentions.of(attention.with(this::original), in.rows()));
+          calls.addAll(
+              attentions.of(attention.with(this::original), in.rows(), tokens.get(attention)));
         }
-      } else if (!parts.get(i).inGemms() && !isCopyForGemms(groups.get(i), parts)) {
+      } else if (!parts.get(i).inGemms()
+          && !inAttention.contains(parts.get(i))
+          && !isCopyForGemms(groups.get(i), parts)) {
         calls.add(KernelCall.of(SimpleLayers.kernel(in, groups.get(i), why), groups.get(i)));
       }
     }
     return true;
+  }
+
+  /** What attentions make themselves, in ways in which they do, where they can. */
+  private java.util.Map<NetworkFunction.Attention, TokenFormulas> tokens(List<Part> parts) {
+    java.util.Map<NetworkFunction.Attention, TokenFormulas> tokens = new HashMap<>();
+    for (NetworkFunction.Attention attention : network.attentions()) {
+      if (way.queries()) {
+        TokenFormulas.of(network, reads, parts, attention)
+            .filter(formulas -> attentions.takes(attention, in.rows(), formulas))
+            .ifPresent(formulas -> tokens.put(attention, formulas));
+      }
+    }
+    return tokens;
   }
 
   /** The attention that a part belongs to; null if it is none. */

@@ -3,7 +3,6 @@ package dev.warpwright.networks.layers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
@@ -12,19 +11,17 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Rewriter;
-import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.model.function.NetworkFunction.Update;
+import dev.warpwright.networks.stages.StageFormula;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * An output that is an input but for some columns, where it has the input's memory or began as its
@@ -143,20 +140,6 @@ public final class ChangedColumns {
     if (!(first instanceof Map map)) {
       return new Expr.Load(update.from(), List.of(row, column));
     }
-    Expr[] found = new Expr[1];
-    Walk.statements(
-        group.func().body(),
-        s -> {
-          if (s instanceof Stmt.Block block
-              && block.name().equals(map.block())
-              && block.body() instanceof Stmt.Store store) {
-            java.util.Map<Var, Expr> places = new HashMap<>();
-            List<IterVar> vars = block.iterVars();
-            places.put(vars.get(0).var(), row);
-            places.put(vars.get(1).var(), column);
-            found[0] = Substitution.ofVars(places).expr(store.value());
-          }
-        });
-    return Objects.requireNonNull(found[0]);
+    return StageFormula.at(group.func(), map.block(), row, column);
   }
 }
