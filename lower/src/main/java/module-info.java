@@ -18,4 +18,6 @@ module dev.warpwright.lower {
       dev.warpwright.fusion,
       dev.warpwright.measure,
       dev.warpwright.profiler;
+  exports dev.warpwright.lower.text to
+      dev.warpwright.families;
 }

@@ -3,6 +3,7 @@ package dev.warpwright.families.attention;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.lower.text.TextHoles;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;

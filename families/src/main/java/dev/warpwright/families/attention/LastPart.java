@@ -2,6 +2,8 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.lower.text.BoundText;
+import dev.warpwright.lower.text.TextHoles;
 import dev.warpwright.workload.Attention;
 
 /**

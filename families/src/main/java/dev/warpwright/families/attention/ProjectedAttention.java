@@ -10,6 +10,8 @@ import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.flow.Lowering;
+import dev.warpwright.lower.text.BoundText;
+import dev.warpwright.lower.text.TextHoles;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;

@@ -2,6 +2,7 @@ package dev.warpwright.families.attention;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.lower.text.TextHoles;
 import dev.warpwright.workload.Attention;
 import java.util.Locale;
 

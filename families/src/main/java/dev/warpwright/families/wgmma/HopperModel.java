@@ -420,7 +420,6 @@ public final class HopperModel {
             / (WARPGROUP * c.consumers());
     boolean ragged = HopperLimits.isRaggedResult(w);
     if (c.transposed()) {
-      // As many bytes a panel as of results that are not transposed, or fewer.
       double panels =
           (double) c.tileM() * c.tileN() / (INSTRUCTION_ROWS * INSTRUCTION_ROWS * c.consumers());
       double whole = (double) StagedStore.height(c.tileM()) / INSTRUCTION_ROWS;

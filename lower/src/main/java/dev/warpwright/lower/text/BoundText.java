@@ -1,4 +1,4 @@
-package dev.warpwright.families.attention;
+package dev.warpwright.lower.text;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -22,8 +22,13 @@ import java.util.Map;
  * @param body in terms of the kernel
  * @param params the kernel's, then those that only the text has
  */
-record BoundText(Stmt body, List<Param> params) {
-  static BoundText of(Kernel kernel, String text) {
+public record BoundText(Stmt body, List<Param> params) {
+  /**
+   * Reads.
+   *
+   * @param text of a kernel whose body is meant
+   */
+  public static BoundText of(Kernel kernel, String text) {
     Kernel parsed = new IrParser(Intrinsics::find).kernel("text", text);
     Map<Var, Expr> vars = new HashMap<>();
     for (ThreadBinding binding : parsed.bindings()) {

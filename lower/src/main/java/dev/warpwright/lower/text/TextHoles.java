@@ -1,4 +1,4 @@
-package dev.warpwright.families.attention;
+package dev.warpwright.lower.text;
 
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
@@ -9,22 +9,23 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /** A tile program as text with holes, which begin with a dollar; what fills one may have others. */
-final class TextHoles {
+public final class TextHoles {
   /** Longer names first: $TM is no $T. */
   private final Map<String, String> values =
       new TreeMap<>(Comparator.comparingInt(String::length).reversed().thenComparing(name -> name));
 
-  void put(String name, Object value) {
+  /** Fills a hole. */
+  public void put(String name, Object value) {
     values.put(name, String.valueOf(value));
   }
 
   /** What fills a hole. */
-  String get(String name) {
+  public String get(String name) {
     return Objects.requireNonNull(values.get(name), name);
   }
 
   /** The text without holes. */
-  String filled(String text) {
+  public String filled(String text) {
     StringBuilder result = new StringBuilder();
     int done = 0;
     for (int hole = text.indexOf('$'); hole >= 0; hole = text.indexOf('$', done)) {
@@ -46,7 +47,8 @@ final class TextHoles {
     throw new IllegalArgumentException("no hole: " + text.substring(begin));
   }
 
-  PrimFunc parse(String name, String text) {
+  /** The tile program of the text, whose hole {@code $NAME} is its name. */
+  public PrimFunc parse(String name, String text) {
     put("NAME", name);
     return new IrParser(Intrinsics::find).primFunc(name, filled(text));
   }

@@ -1,0 +1,2 @@
+/** Tile programs and statements that are written as text. */
+package dev.warpwright.lower.text;
