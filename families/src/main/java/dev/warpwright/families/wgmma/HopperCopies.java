@@ -92,9 +92,15 @@ final class HopperCopies {
    * Microseconds that a step takes at least whose tiles threads transpose: they have loads of one
    * step under way, which take longer where no block has read them before. 0 where none do.
    */
-  double loading(GemmWorkload w, HopperConfig c) {
-    double bytes = (double) (ofA(w, c) + ofB(w, c)) * c.tileK() * w.operands().bytes();
-    return HopperLimits.transposes(w, c) ? at(LOADED) + first(w, c) * bytes / at(LOADED_BYTES) : 0;
+  double loading(GemmWorkload w, HopperConfig c, double sharing) {
+    if (!HopperLimits.transposes(w, c)) {
+      return 0;
+    }
+    double rows = first(w, c) * (ofA(w, c) + ofB(w, c));
+    // Zeros beside them are as slow.
+    rows += ofA(w, c) == 0 ? Math.max(0, c.tileM() - w.m()) : 0;
+    rows += ofB(w, c) == 0 ? Math.max(0, c.tileN() - w.n()) : 0;
+    return at(LOADED) + rows * c.tileK() * w.operands().bytes() * sharing / at(LOADED_BYTES);
   }
 
   /** The share of what threads transpose that no block has read before. */

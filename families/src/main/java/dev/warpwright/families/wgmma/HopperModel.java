@@ -138,7 +138,7 @@ public final class HopperModel {
             dram / steps,
             cycle + unmasked,
             copies.copying(w, c, sharing),
-            copies.loading(w, c));
+            copies.loading(w, c, sharing));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= at(APART) * (1 + strayed(grid, c));
     }
@@ -244,7 +244,7 @@ public final class HopperModel {
               taken * sharing,
               cycle,
               copies.copying(w, c, sharing),
-              copies.loading(w, c)));
+              copies.loading(w, c, sharing)));
       ends.add(epilogue(grid, c, sharing) + at(LOOKUP));
     }
     double flops = 2.0 * c.tileM() * c.tileN() * c.tileK() * c.clusterM() * c.clusterN();
