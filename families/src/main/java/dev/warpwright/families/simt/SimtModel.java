@@ -17,6 +17,7 @@ import static dev.warpwright.families.simt.SimtNumber.ENOUGH_LINES;
 import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
 import static dev.warpwright.families.simt.SimtNumber.FETCH;
 import static dev.warpwright.families.simt.SimtNumber.FETCHED_CODE;
+import static dev.warpwright.families.simt.SimtNumber.FETCH_APART;
 import static dev.warpwright.families.simt.SimtNumber.FLOODED;
 import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
 import static dev.warpwright.families.simt.SimtNumber.GUARDED;
@@ -255,12 +256,11 @@ public final class SimtModel {
     // Vectors along K are several elements' worth of work for each read.
     double exposed = c.alongK() ? 0.5 : 1;
     math *= 1 + exposed * at(STALL) / (scheduled * scheduled);
-    if (scheduled <= 1) {
-      // Nothing else is issued while a warp waits for instructions that a loop did not leave
-      // behind.
-      double code = (double) INSTRUCTION * rows * columns * depth;
-      math *= 1 + at(FETCH) * Math.max(0, 1 - at(FETCHED_CODE) / code);
-    }
+    // Nothing else is issued while a warp waits for instructions that a loop did not leave behind;
+    // warps of other blocks are at other places of it.
+    double code = (double) INSTRUCTION * rows * columns * depth;
+    double fetched = Math.max(0, 1 - at(FETCHED_CODE) / code);
+    math *= 1 + (scheduled <= 1 ? at(FETCH) : warps <= 4 ? at(FETCH_APART) : 0) * fetched;
     double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
     double copies = copies(w, c, run);
     double issue = math + scheduled * (reads + at(STEP)) + resident * copies / 4;

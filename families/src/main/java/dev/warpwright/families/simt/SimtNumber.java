@@ -90,6 +90,9 @@ enum SimtNumber {
   FETCHED_CODE,
   FETCH,
 
+  /** The same of warps that are no block's, of which a scheduler has several. */
+  FETCH_APART,
+
   /** What reading only one, or two, of the sectors of a line at a time costs memory. */
   ONE_SECTOR,
   TWO_SECTORS,
