@@ -113,24 +113,26 @@ final class KernelExchange {
   private List<PerLayerWay> withKernels(List<PerLayerWay> starts) throws InterruptedException {
     List<List<PerLayerWay>> begun = new ArrayList<>();
     for (PerLayerWay start : starts) {
-      PerLayerWay alone = start;
       PerLayerWay same = start.plain();
-      for (Map.Entry<String, List<String>> call : choices.entrySet()) {
-        String digest = starts.getFirst().kernels().get(call.getKey());
-        if (!call.getValue().isEmpty() && !alone.kernels().containsKey(call.getKey())) {
-          alone = alone.with(call.getKey(), call.getValue().getFirst());
-        }
-        if (digest != null) {
-          same = same.with(call.getKey(), digest);
-        } else if (!call.getValue().isEmpty()) {
-          same = same.with(call.getKey(), call.getValue().getFirst());
-        }
+      for (Map.Entry<String, String> kernel : starts.getFirst().kernels().entrySet()) {
+        same = same.with(kernel.getKey(), kernel.getValue());
       }
-      begun.add(alone.equals(same) ? List.of(alone) : List.of(alone, same));
+      begun.add(List.of(filled(start), filled(same)));
     }
     measure(begun.stream().flatMap(List::stream).distinct().toList());
     Comparator<PerLayerWay> faster = Comparator.comparingDouble(way -> tuning.micros(way.name()));
     return begun.stream().map(ways -> Collections.min(ways, faster)).sorted(faster).toList();
+  }
+
+  /** A way with the kernels that are fastest alone for calls of which it says nothing. */
+  private PerLayerWay filled(PerLayerWay way) {
+    PerLayerWay filled = way;
+    for (Map.Entry<String, List<String>> call : choices.entrySet()) {
+      if (!call.getValue().isEmpty() && !filled.kernels().containsKey(call.getKey())) {
+        filled = filled.with(call.getKey(), call.getValue().getFirst());
+      }
+    }
+    return filled;
   }
 
   private void from(PerLayerWay start) throws InterruptedException {

@@ -90,7 +90,7 @@ enum SimtNumber {
   FETCHED_CODE,
   FETCH,
 
-  /** The same of warps that are no block's, of which a scheduler has several. */
+  /** The same where a scheduler has several warps, each of another block. */
   FETCH_APART,
 
   /** What reading only one, or two, of the sectors of a line at a time costs memory. */

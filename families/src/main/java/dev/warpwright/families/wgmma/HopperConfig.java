@@ -21,13 +21,7 @@ import dev.warpwright.target.intrinsic.WgmmaGemm;
  * @param swapAb whether the columns of a warpgroup's product are rows of the result: for few rows
  * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
  *     except for two parts: those of a tile are then for two blocks of a cluster
- * @param direct whether results go from registers to global memory, not through shared memory, from
- *     which TMA copies store them, or threads rows that TMA copies refuse
- * @param transposed whether results of swapped operands go through shared memory, too
- * @param vectors whether elements that threads would copy one by one come in aligned vectors, which
- *     are shifted
- * @param held whether an operand that is MN-major, and may not be, goes on from shared memory to
- *     registers; otherwise threads copy it to where it is K-major
+ * @param movement of operands and results
  */
 public record HopperConfig(
     int tileM,
@@ -42,10 +36,22 @@ public record HopperConfig(
     int minBlocks,
     boolean swapAb,
     WorkDivision division,
-    boolean direct,
-    boolean vectors,
-    boolean held,
-    boolean transposed) {
+    Movement movement) {
+
+  /**
+   * How operands and results move, where there is a choice.
+   *
+   * @param direct whether results go from registers to global memory, not through shared memory,
+   *     from which TMA copies store them, or threads rows that TMA copies refuse
+   * @param transposed whether results of swapped operands go through shared memory, too
+   * @param vectors whether elements that threads would copy one by one come in aligned vectors,
+   *     which are shifted
+   * @param held whether an operand that is MN-major, and may not be, goes on from shared memory to
+   *     registers; otherwise threads copy it to where it is K-major
+   */
+  public record Movement(boolean direct, boolean vectors, boolean held, boolean transposed) {
+    static final Movement USUAL = new Movement(false, false, false, false);
+  }
 
   /** A configuration in which tiles are whole. */
   public HopperConfig(
@@ -73,10 +79,7 @@ public record HopperConfig(
         minBlocks,
         swapAb,
         new WorkDivision.Whole(),
-        false,
-        false,
-        false,
-        false);
+        Movement.USUAL);
   }
 
   /** A persistent grid of {@code blocks} blocks in pairs that share tiles of B. */
@@ -85,46 +88,24 @@ public record HopperConfig(
         tileM, tileN, 64, stages, consumers, 2, 1, new BlockOrder.Grouped(8), blocks, 1, false);
   }
 
-  /** The same with steps of another length. */
-  public HopperConfig withTileK(int newTileK) {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        newTileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        division,
-        direct,
-        vectors,
-        held,
-        transposed);
+  /** Whether results go from registers to global memory. */
+  public boolean direct() {
+    return movement.direct();
   }
 
-  /** The same with clusters of another shape. */
-  public HopperConfig withCluster(int newClusterM, int newClusterN) {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        newClusterM,
-        newClusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        division,
-        direct,
-        vectors,
-        held,
-        transposed);
+  /** Whether elements come in aligned vectors. */
+  public boolean vectors() {
+    return movement.vectors();
+  }
+
+  /** Whether an MN-major operand goes on to registers. */
+  public boolean held() {
+    return movement.held();
+  }
+
+  /** Whether results of swapped operands go through shared memory. */
+  public boolean transposed() {
+    return movement.transposed();
   }
 
   /** Whether several blocks may compute a tile. */
@@ -142,94 +123,60 @@ public record HopperConfig(
     return blocks == 0 && division.equals(new WorkDivision.Parts(2));
   }
 
+  /** The same with steps of another length. */
+  public HopperConfig withTileK(int newTileK) {
+    return with(newTileK, clusterM, clusterN, division, movement);
+  }
+
+  /** The same with clusters of another shape. */
+  public HopperConfig withCluster(int newClusterM, int newClusterN) {
+    return with(tileK, newClusterM, newClusterN, division, movement);
+  }
+
   /** The same with work divided in another way. */
   public HopperConfig withDivision(WorkDivision other) {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        other,
-        direct,
-        vectors,
-        held,
-        transposed);
+    return with(tileK, clusterM, clusterN, other, movement);
   }
 
   /** The same with results straight from registers. */
   public HopperConfig fromRegisters() {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        division,
-        true,
-        vectors,
-        held,
-        transposed);
+    return with(new Movement(true, vectors(), held(), transposed()));
   }
 
   /** The same with elements in aligned vectors. */
   public HopperConfig withVectors() {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        division,
-        direct,
-        true,
-        held,
-        transposed);
+    return with(new Movement(direct(), true, held(), transposed()));
   }
 
   /** The same with the MN-major operand in registers. */
   public HopperConfig holding() {
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapAb,
-        division,
-        direct,
-        vectors,
-        true,
-        transposed);
+    return with(new Movement(direct(), vectors(), true, transposed()));
   }
 
   /** The same with results of swapped operands through shared memory. */
   public HopperConfig transposing() {
+    return with(new Movement(direct(), vectors(), held(), true));
+  }
+
+  private HopperConfig with(Movement other) {
+    return with(tileK, clusterM, clusterN, division, other);
+  }
+
+  private HopperConfig with(
+      int newTileK, int newM, int newN, WorkDivision newDivision, Movement newMovement) {
     return new HopperConfig(
-        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapAb, division, direct, vectors, held, true);
+        tileM,
+        tileN,
+        newTileK,
+        stages,
+        consumers,
+        newM,
+        newN,
+        order,
+        blocks,
+        minBlocks,
+        swapAb,
+        newDivision,
+        newMovement);
   }
 }

@@ -151,10 +151,10 @@ public final class HopperLimits {
             + " rows of a tile: 16, 32 or 48 are one warpgroup's, of K-major operands of 16 bits";
   }
 
-  /** Threads of a block: one warp copies beside one consumer, a warpgroup beside several. */
+  /** Threads of a block for which TMA copies all there is. */
   static int threads(HopperConfig config) {
-    return WgmmaGemm.THREADS * config.consumers()
-        + (config.consumers() == 1 ? 32 : WgmmaGemm.THREADS);
+    WarpRoles.Producer producer = WarpRoles.Producer.ONE_THREAD;
+    return new WarpRoles(config.consumers(), config.minBlocks(), 0, producer).threads();
   }
 
   /** Registers of a consumer thread that hold sums. */
