@@ -190,7 +190,7 @@ public final class AttentionCalls {
 
   /**
    * Ways to compute an attention that are worth measuring in a program: the presumably fastest of
-   * each kind, then others.
+   * some kinds, then others, which leave more or less shared memory to the launch beside them.
    *
    * @param most so many
    * @param slower than the fastest, at most, as they are expected to be; of what the model was not
@@ -214,11 +214,12 @@ public final class AttentionCalls {
     List<AttentionConfig> near = likely.stream().map(AttentionModel.Expected::config).toList();
     Map<Kind, AttentionConfig> kinds = new LinkedHashMap<>();
     near.forEach(config -> kinds.putIfAbsent(Kind.of(config), config));
-    return Stream.of(AttentionModel.kinds(likely), kinds.values(), near)
-        .flatMap(Collection::stream)
-        .distinct()
-        .limit(most)
-        .toList();
+    Stream<AttentionConfig> different =
+        Stream.of(AttentionModel.kinds(likely), kinds.values())
+            .flatMap(Collection::stream)
+            .distinct()
+            .limit(Math.ceilDiv(most, 2));
+    return Stream.concat(different, near.stream()).distinct().limit(most).toList();
   }
 
   /** What the launches of an attention of so many rows are expected to take, in microseconds. */
