@@ -46,6 +46,10 @@ final class NetworkTuning {
   private final Map<String, TuningRecord> known = new LinkedHashMap<>();
   private final List<Step> curve = new ArrayList<>();
   private final long start = System.nanoTime();
+
+  /** When the first way was measured; 0 before that. */
+  private long begun;
+
   private int resumed;
 
   /** An improvement: the number of the trial, from 1, and seconds after the beginning. */
@@ -86,7 +90,11 @@ final class NetworkTuning {
     measure(search::next, search::learn, new Limits(trials, seconds), measurer, listener);
   }
 
-  /** How many trials there may be, those of earlier runs included, and seconds in all. */
+  /**
+   * How many trials there may be, those of earlier runs included, and how many seconds, from the
+   * first that is measured on: weights, and what results are compared with, take a large network as
+   * long whatever the limit.
+   */
   record Limits(int trials, double seconds) {}
 
   /**
@@ -112,7 +120,7 @@ final class NetworkTuning {
       while (!exhausted
           && underWay < measurer.width()
           && known.size() + underWay < limits.trials()
-          && seconds() < limits.seconds()) {
+          && searching() < limits.seconds()) {
         String name = next.get();
         if (name == null) {
           exhausted = true;
@@ -127,6 +135,7 @@ final class NetworkTuning {
       Measurer.Trial trial = finished.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
       if (trial != null) {
         underWay--;
+        begun = begun == 0 ? System.nanoTime() : begun;
         String name = NetworkRecords.name(trial.candidate().point());
         if (name != null) {
           double before = bestUs();
@@ -230,6 +239,10 @@ final class NetworkTuning {
 
   int resumed() {
     return resumed;
+  }
+
+  private double searching() {
+    return begun == 0 ? 0 : (System.nanoTime() - begun) * 1e-9;
   }
 
   double seconds() {

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class KernelExchangeTest {
   private static final int KINDS = 3;
+  private static final int WIDTH = 2;
   private static final Environment ENVIRONMENT =
       new Environment("sm_90a", "fake", "1.0", "none", "test");
   private static final TuningDevice DEVICE =
@@ -60,6 +62,9 @@ final class KernelExchangeTest {
 
   /** A way that an earlier search has found, which no exchange leads to. */
   private String known = "";
+
+  /** How long a worker takes for its first program: that of weights, too. */
+  private long firstMillis;
 
   /** Whether the second kernels of both GEMMs are fast beside each other, and slow otherwise. */
   private boolean together;
@@ -135,13 +140,16 @@ final class KernelExchangeTest {
       public CompletableFuture<Trial> measure(Candidate candidate) {
         String name = Objects.requireNonNull(NetworkRecords.name(candidate.point()));
         measured.add(name);
-        return CompletableFuture.completedFuture(
-            new Trial(candidate, "0123456789abcdef".repeat(4), outcome(name)));
+        Trial trial = new Trial(candidate, "0123456789abcdef".repeat(4), outcome(name));
+        return measured.size() > WIDTH || firstMillis == 0
+            ? CompletableFuture.completedFuture(trial)
+            : CompletableFuture.supplyAsync(
+                () -> trial, CompletableFuture.delayedExecutor(firstMillis, TimeUnit.MILLISECONDS));
       }
 
       @Override
       public int width() {
-        return 2;
+        return WIDTH;
       }
 
       @Override
@@ -215,6 +223,21 @@ final class KernelExchangeTest {
                 line -> {});
     assertThat(report.text()).contains(name(1, 1) + ": the fastest of");
     assertThat(measured).doesNotHaveDuplicates();
+  }
+
+  /** What a large network's weights take is no time of its search. */
+  @Test
+  void timeIsCountedFromTheFirstProgramOn() {
+    Path file = records();
+    firstMillis = 2500;
+    new NetworkTune(
+            () -> DEVICE,
+            (network, target, records) -> measurer(),
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
+        .perform(
+            new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 2)), file, 5),
+            line -> {});
+    assertThat(measured).as("exchanges").hasSizeGreaterThan(5);
   }
 
   private String name(int first, int second) {

@@ -352,30 +352,37 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     return workload.m() <= MANY_ROWS || workload.m() % WHOLE_ROWS != 0;
   }
 
+  private boolean mayBeOfFewRows() {
+    return workload.m() <= WgmmaGemm.ROWS - HopperLimits.MIN_ROWS
+        && HopperLimits.takesFewRows(workload);
+  }
+
   /**
    * Heights of tiles whose rows are an instruction's; last one of fewer rows, whose width may fill
    * up the SMs.
    */
   private long[] tall() {
     int least = HopperLimits.MIN_ROWS;
-    return workload.m() <= WgmmaGemm.ROWS - least && HopperLimits.takesFewRows(workload)
+    return mayBeOfFewRows()
         ? new long[] {64, 128, 192, 256, Math.ceilDiv(workload.m(), least) * least}
         : new long[] {64, 128, 192, 256};
   }
 
   /**
-   * Widths of tiles. Those that are odd multiples of 8 may fill the last wave; operands stored
-   * along columns cannot have them, nor can bytes.
+   * Widths of tiles. Those that are odd multiples of 8 may fill the last wave, and give each SM an
+   * equal share of weights for few rows; operands stored along columns cannot have them, nor can
+   * bytes.
    */
   private long[] widths() {
     boolean alongColumns =
         !workload.layout().transposedB() && workload.operands().bytes() < 4
             || isOfBytes()
             || workload.epilogue().glu();
+    int narrow = mayBeOfFewRows() ? 0 : WgmmaGemm.ROWS;
     long[] options =
         LongStream.iterate(16, t -> t <= 256, t -> t + 8)
             .filter(t -> t < workload.n() + 64)
-            .filter(t -> t % 16 == 0 || (t > 64 && !alongColumns))
+            .filter(t -> t % 16 == 0 || (t > narrow && !alongColumns))
             .toArray();
     return options.length == 0 ? new long[] {16} : options;
   }

@@ -84,6 +84,21 @@ final class HopperModelTest {
   }
 
   /**
+   * Weights of few rows are shared out in equal parts, which were the fastest of searches (H200,
+   * docs/benchmarks, 2026-11-30, equal shares): 35.5 us where tiles of 64 columns took 37.1.
+   */
+  @ParameterizedTest
+  @CsvSource({"16, 5120, 13824, 128", "16, 12288, 4096, 128", "9, 5120, 5120, 128"})
+  void smsHaveEqualSharesOfWeights(long m, long n, long k, long tiles) {
+    Point point =
+        TunedGemm.untuned(GemmSpace.of(GemmWorkload.nt(m, n, k, DType.BF16), GpuTarget.SM_90A, 132))
+            .point();
+    assertThat(Math.ceilDiv(n, Long.parseLong(point.option("tileN"))))
+        .as(point.text())
+        .isEqualTo(tiles);
+  }
+
+  /**
    * Blocks of Stream-K are at different places of K, and wait for what they transpose of operands
    * that L2 does not keep: 2462 us for 1195 of whole tiles (H200).
    */
