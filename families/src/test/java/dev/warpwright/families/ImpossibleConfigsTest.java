@@ -125,4 +125,17 @@ class ImpossibleConfigsTest {
         .isInstanceOf(UserError.class)
         .hasMessageContaining("664 registers");
   }
+
+  /** Threads that share rows of 96 out unevenly spilled 1136 bytes, or took twice as long. */
+  @Test
+  void forMmaSyncWithElementsOneByOne() {
+    GemmWorkload odd = GemmWorkload.of(16, 17127, 2024, DType.F16, GemmWorkload.Layout.NN);
+    AmpereConfig uneven = new AmpereConfig(32, 96, 64, 3, 2, 2, 2, ORDER, false);
+    assertThat(AmpereGemm.problem(odd, uneven, GpuTarget.SM_90A)).contains("one by one");
+    AmpereConfig even = new AmpereConfig(32, 64, 64, 3, 2, 2, 2, ORDER, false);
+    assertThat(AmpereGemm.problem(odd, even, GpuTarget.SM_90A)).isNull();
+    // Rows of multiples of 4 bytes are copied asynchronously.
+    GemmWorkload pairs = GemmWorkload.of(16, 17126, 2024, DType.F16, GemmWorkload.Layout.NN);
+    assertThat(AmpereGemm.problem(pairs, uneven, GpuTarget.SM_90A)).isNull();
+  }
 }

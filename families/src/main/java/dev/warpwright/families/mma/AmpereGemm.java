@@ -102,6 +102,17 @@ public final class AmpereGemm {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
+    int rowA = workload.layout().transposedA() ? config.tileM() : config.tileK();
+    int rowB = workload.layout().transposedB() ? config.tileK() : config.tileN();
+    if (isScattered(workload, workload.lda(), rowA, config)
+        || isScattered(workload, workload.ldb(), rowB, config)) {
+      return String.format(
+          Locale.ROOT,
+          "%d threads that copy rows of %d and %d elements one by one: each has another address",
+          config.threads(),
+          rowA,
+          rowB);
+    }
     long sums =
         (long) rows * columns * workload.precision().accumulators().bytes() / 4 / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
@@ -144,6 +155,20 @@ public final class AmpereGemm {
     int bytes = workload.operands().bytes();
     long stage = (long) (config.tileM() + config.tileN()) * config.tileK() * bytes;
     return config.stages() * stage + (config.isDivided() ? DType.U32.bytes() : 0);
+  }
+
+  /**
+   * Whether elements come one by one, and threads go on from one to the next not in whole rows: for
+   * each one then registers hold where it is, and kernels spill.
+   *
+   * @param row elements of a tile's row in memory
+   */
+  private static boolean isScattered(
+      GemmWorkload workload, long pitch, int row, AmpereConfig config) {
+    return pitch * workload.operands().bytes() % LEAST_COPY != 0
+        && !config.vectors()
+        && config.threads() % row != 0
+        && row % config.threads() != 0;
   }
 
   /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */
