@@ -142,6 +142,29 @@ final class PreferredNetworkTest {
     assertThat(NetworkRecords.best(file, other, GpuTarget.SM_90A, device))
         .map(TuningRecord::point)
         .contains(NetworkRecords.point(NAME));
+    // A database from before an upgrade may know the same network, slower; its own may be faster.
+    double us = ((Outcome.Measured) shipped.outcome()).timeUs();
+    addOwn(file, shipped, us + 1);
+    assertThat(NetworkRecords.best(file, shipped.workload(), GpuTarget.SM_90A, device))
+        .map(TuningRecord::point)
+        .contains(shipped.point());
+    addOwn(file, shipped, us - 1);
+    assertThat(NetworkRecords.best(file, shipped.workload(), GpuTarget.SM_90A, device))
+        .map(TuningRecord::point)
+        .contains(NetworkRecords.point(NAME));
+  }
+
+  private static void addOwn(Path file, TuningRecord like, double us) {
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(
+          new TuningRecord(
+              like.workload(),
+              like.environment(),
+              NetworkRecords.point(NAME),
+              like.sourceHash(),
+              new Outcome.Measured(us, 0.01, 1e-3, 1980, 40),
+              Instant.now()));
+    }
   }
 
   private static WorkloadKey otherRows(WorkloadKey network) {

@@ -6,6 +6,7 @@ import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.families.tuned.TuningLocation;
 import dev.warpwright.space.Point;
 import dev.warpwright.space.record.KnownRecords;
+import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningDatabase;
 import dev.warpwright.space.record.TuningRecord;
 import dev.warpwright.target.GpuTarget;
@@ -97,8 +98,19 @@ public final class NetworkRecords {
   }
 
   /**
-   * The same of a file and of the records that come with Warpwright: its own before those, but
-   * those before what it has for other rows.
+   * Whether a record that comes with Warpwright is taken though the user's database has one: a
+   * faster one of the same device, as it will be when the database has taken it over.
+   */
+  private static boolean isBetter(TuningRecord come, TuningRecord own) {
+    return come.environment().device().equals(own.environment().device())
+        && come.outcome() instanceof Outcome.Measured faster
+        && own.outcome() instanceof Outcome.Measured slower
+        && faster.timeUs() < slower.timeUs();
+  }
+
+  /**
+   * The same of a file and of the records that come with Warpwright: its own before those that are
+   * no faster, but those before what it has for other rows.
    *
    * @param file of a database; none is looked into where there is no such file, or no SQLite
    * @return empty if neither knows the network
@@ -111,9 +123,10 @@ public final class NetworkRecords {
       return best(shipped, network, target, device);
     }
     try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
-      return database
-          .best(network, target.name(), device)
-          .or(() -> shipped.best(network, target.name(), device))
+      Optional<TuningRecord> own = database.best(network, target.name(), device);
+      Optional<TuningRecord> come = shipped.best(network, target.name(), device);
+      return come.filter(record -> own.map(other -> isBetter(record, other)).orElse(true))
+          .or(() -> own)
           .or(() -> neighbour(database, network, target))
           .or(() -> neighbour(shipped, network, target));
     }
