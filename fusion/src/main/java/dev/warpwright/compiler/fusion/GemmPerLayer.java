@@ -81,11 +81,6 @@ final class GemmPerLayer implements FusionRule {
         .orElseGet(() -> Attempt.refused("the families have no kernel for its GEMMs"));
   }
 
-  /** Whether it is a step of decoding, all of whose launches are so short that they overlap. */
-  private static boolean isStep(FusionInput in) {
-    return in.attends() && in.rows() <= OverlappedCalls.FEW_ROWS;
-  }
-
   /**
    * Whether launches are so short that what lies between them counts; of few rows they overlap
    * whatever they take. On an H200 six GEMMs of 1024 × 256 × 256 take 11.5 µs where they overlap
@@ -184,8 +179,7 @@ final class GemmPerLayer implements FusionRule {
     PerLayerWay overlapping = PerLayerWay.OVERLAPPING;
     PerLayerWay filling = PerLayerWay.FILLING;
     if (in.rows() <= OverlappedCalls.FEW_ROWS) {
-      List<PerLayerWay> ways = new ArrayList<>(List.of(PerLayerWay.PLAIN));
-      ways.add(isStep(in) ? 0 : 1, overlapping);
+      List<PerLayerWay> ways = new ArrayList<>(List.of(overlapping, PerLayerWay.PLAIN));
       boolean norms = !in.network().norms().isEmpty();
       if (norms) {
         ways.add(1, PerLayerWay.NORMED);
