@@ -16,6 +16,7 @@ import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.ENDS;
 import static dev.warpwright.families.wgmma.HopperNumber.ENDS_SECTOR;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
+import static dev.warpwright.families.wgmma.HopperNumber.FEW_ROWS;
 import static dev.warpwright.families.wgmma.HopperNumber.FILL;
 import static dev.warpwright.families.wgmma.HopperNumber.HELD;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_LINE;
@@ -68,9 +69,9 @@ import java.util.List;
  * soon a stage of the ring comes round again; the beginning and the end of a kernel, which nothing
  * overlaps.
  *
- * <p>Times are in microseconds. The constants were fitted together to 11,000 measurements of 120
- * products on an H200 (docs/benchmarks, 2026-11-22, tuning), which count the more the nearer they
- * are to the fastest of their product; they make an order of candidates, not a promise.
+ * <p>Times are in microseconds. The constants were fitted to measurements on an H200, which count
+ * the more the nearer they are to the fastest of their product; when and to which, its calibration
+ * says. They make an order of candidates, not a promise.
  */
 public final class HopperModel {
   /** Blocks of a cluster of which one is late in every tile. */
@@ -86,9 +87,6 @@ public final class HopperModel {
   private static final int INSTRUCTION_BYTES = 32;
 
   private static final int INSTRUCTION_ROWS = 64;
-
-  /** Of tiles with fewer rows than that: by it the fastest of 20 GEMMs are found best. */
-  private static final double FEW_ROWS = 0.95;
 
   static final int WARPGROUP = 128;
 
@@ -142,7 +140,7 @@ public final class HopperModel {
     double powered = w.flops() / (at(POWERED) * 2 / w.operands().bytes() * sms);
     double combining = combining(c, shares);
     double predicted =
-        (c.isOfFewRows() ? FEW_ROWS : 1)
+        (c.isOfFewRows() ? at(FEW_ROWS) : 1)
             * (c.minBlocks() > 1 && shares.items() <= sms ? at(SPARE_ROOM) : 1)
             * (at(START)
                 + at(LATENCY)

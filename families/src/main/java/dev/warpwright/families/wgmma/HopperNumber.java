@@ -182,5 +182,8 @@ enum HopperNumber {
    * Bytes of an operand that stay in L2 while others pass, of 60 MB in two halves, each of which
    * keeps what its SMs read.
    */
-  KEPT
+  KEPT,
+
+  /** What tiles of fewer rows than an instruction take of what is expected of them else. */
+  FEW_ROWS
 }
