@@ -135,7 +135,10 @@ final class NetworkTuning {
       Measurer.Trial trial = finished.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
       if (trial != null) {
         underWay--;
-        begun = begun == 0 ? System.nanoTime() : begun;
+        // A way that is refused tells nothing of how long weights take.
+        if (begun == 0 && trial.outcome() instanceof Outcome.Measured) {
+          begun = System.nanoTime();
+        }
         String name = NetworkRecords.name(trial.candidate().point());
         if (name != null) {
           double before = bestUs();

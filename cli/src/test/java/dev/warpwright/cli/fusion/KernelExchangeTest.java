@@ -172,17 +172,21 @@ final class KernelExchangeTest {
     return new NetworkBench.Result(results, 3);
   }
 
+  private Report search(Path file, double seconds) {
+    return new NetworkTune(
+            () -> DEVICE,
+            (network, target, records) -> measurer(),
+            (network, programs, library, rounds, sustained, progress) -> bench(programs))
+        .perform(
+            new NetworkTuneRequest(
+                List.of(new NetworkTuneRequest.Search(task, 200, seconds)), file, 5),
+            line -> {});
+  }
+
   @Test
   void kernelsAreExchangedUntilNoneMakesTheWholeFaster() {
     Path file = records();
-    NetworkTune tune =
-        new NetworkTune(
-            () -> DEVICE,
-            (network, target, records) -> measurer(),
-            (network, programs, library, rounds, sustained, progress) -> bench(programs));
-    NetworkTuneRequest request =
-        new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 60)), file, 5);
-    Report report = tune.perform(request, line -> {});
+    Report report = search(file, 60);
     String best =
         "GEMM per layer gemm0=" + choices.get(0).get(1) + " gemm1=" + choices.get(1).get(2);
     assertThat(report.text()).contains(best + ": the fastest of");
@@ -204,7 +208,7 @@ final class KernelExchangeTest {
     assertThat(perf.text()).contains(best);
     // Of a search that goes on nothing is measured twice.
     int before = measured.size();
-    tune.perform(request, line -> {});
+    search(file, 60);
     assertThat(measured).hasSize(before);
   }
 
@@ -212,15 +216,7 @@ final class KernelExchangeTest {
   void twoKernelsAreExchangedAtOnceWhereNoneHelpsAlone() {
     Path file = records();
     together = true;
-    Report report =
-        new NetworkTune(
-                () -> DEVICE,
-                (network, target, records) -> measurer(),
-                (network, programs, library, rounds, sustained, progress) -> bench(programs))
-            .perform(
-                new NetworkTuneRequest(
-                    List.of(new NetworkTuneRequest.Search(task, 200, 60)), file, 5),
-                line -> {});
+    Report report = search(file, 60);
     assertThat(report.text()).contains(name(1, 1) + ": the fastest of");
     assertThat(measured).doesNotHaveDuplicates();
   }
@@ -230,13 +226,7 @@ final class KernelExchangeTest {
   void timeIsCountedFromTheFirstProgramOn() {
     Path file = records();
     firstMillis = 2500;
-    new NetworkTune(
-            () -> DEVICE,
-            (network, target, records) -> measurer(),
-            (network, programs, library, rounds, sustained, progress) -> bench(programs))
-        .perform(
-            new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 2)), file, 5),
-            line -> {});
+    search(file, 2);
     assertThat(measured).as("exchanges").hasSizeGreaterThan(5);
   }
 
@@ -261,13 +251,7 @@ final class KernelExchangeTest {
               outcome(known),
               Instant.now()));
     }
-    new NetworkTune(
-            () -> DEVICE,
-            (network, target, records) -> measurer(),
-            (network, programs, library, rounds, sustained, progress) -> bench(programs))
-        .perform(
-            new NetworkTuneRequest(List.of(new NetworkTuneRequest.Search(task, 200, 60)), file, 5),
-            line -> {});
+    search(file, 60);
     assertThat(measured)
         .as("one exchange at a time first, then two")
         .containsSubsequence(name(0, 1), name(2, 0), name(0, 0))

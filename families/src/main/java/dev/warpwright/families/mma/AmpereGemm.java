@@ -157,6 +157,11 @@ public final class AmpereGemm {
     return config.stages() * stage + (config.isDivided() ? DType.U32.bytes() : 0);
   }
 
+  /** Whether rows so many elements apart allow no asynchronous copies. */
+  private static boolean isOneByOne(GemmWorkload workload, long pitch) {
+    return pitch * workload.operands().bytes() % LEAST_COPY != 0;
+  }
+
   /**
    * Whether elements come one by one, and threads go on from one to the next not in whole rows: for
    * each one then registers hold where it is, and kernels spill.
@@ -165,7 +170,7 @@ public final class AmpereGemm {
    */
   private static boolean isScattered(
       GemmWorkload workload, long pitch, int row, AmpereConfig config) {
-    return pitch * workload.operands().bytes() % LEAST_COPY != 0
+    return isOneByOne(workload, pitch)
         && !config.vectors()
         && config.threads() % row != 0
         && row % config.threads() != 0;
@@ -173,10 +178,10 @@ public final class AmpereGemm {
 
   /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */
   private static long staged(GemmWorkload workload, long pitch, int rows, AmpereConfig config) {
-    int bytes = workload.operands().bytes();
-    if (pitch * bytes % LEAST_COPY == 0) {
+    if (!isOneByOne(workload, pitch)) {
       return 0;
     }
+    int bytes = workload.operands().bytes();
     long elements = Math.ceilDiv((long) rows * config.tileK(), config.threads());
     // Two vectors of 4 registers for 16 bytes.
     return config.vectors() ? Math.ceilDiv(elements * bytes, 16) * 8 : elements;
