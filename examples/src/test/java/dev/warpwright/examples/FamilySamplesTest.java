@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FamilySamplesTest {
   /** Half of them a day, the other half the next. */
   static Stream<String> names() {
-    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
+    long day = Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay());
     List<String> all = List.copyOf(FamilySamples.names());
     return IntStream.range(0, all.size()).filter(i -> (i + day) % 2 == 0).mapToObj(all::get);
   }

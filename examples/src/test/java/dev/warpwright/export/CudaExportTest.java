@@ -193,7 +193,7 @@ final class CudaExportTest {
             "gated block",
             "digits-gelu-64x4 F16",
             "image-siren-64x4 F32");
-    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
+    long day = Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay());
     return IntStream.range(0, all.size()).filter(i -> (i + day) % 2 == 0).mapToObj(all::get);
   }
 

@@ -32,7 +32,7 @@ final class NamedConstantsTest {
    * which one does not divide its sizes.
    */
   static Stream<List<Kernel>> files() {
-    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
+    long day = Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay());
     return Stream.of(
         IntStream.range(0, Ladder.RUNGS.size())
             .filter(i -> (i + day) % 2 == 0)

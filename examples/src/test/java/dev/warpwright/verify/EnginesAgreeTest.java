@@ -42,7 +42,7 @@ class EnginesAgreeTest {
     some.addAll(KERNELS.network("ffn-gelu-residual-128", Precision.BF16));
     some.addAll(KERNELS.network("image-siren-64x4", Precision.TF32));
     some.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F32));
-    long day = LocalDate.now(ZoneOffset.UTC).toEpochDay();
+    long day = Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay());
     return IntStream.range(0, some.size()).filter(i -> (i + day) % 2 == 0).mapToObj(some::get);
   }
 

@@ -81,7 +81,8 @@ public final class Simulated {
     return List.of(
         GridOptions.DEFAULT,
         GridOptions.random(SEED),
-        days.get((int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % days.size())));
+        days.get(
+            (int) (Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay()) % days.size())));
   }
 
   /** Whether blocks wait for each other. */

@@ -210,7 +210,9 @@ final class GoldenKernelsTest {
   /** One target a day: their texts are compared every day. */
   static Stream<String> targets() {
     List<String> all = List.of("sm_75", "sm_80", "sm_90a");
-    return Stream.of(all.get((int) (LocalDate.now(ZoneOffset.UTC).toEpochDay() % all.size())));
+    return Stream.of(
+        all.get(
+            (int) (Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay()) % all.size())));
   }
 
   /** Those of a target at once: most of nvcc's time goes before it comes to the kernel. */

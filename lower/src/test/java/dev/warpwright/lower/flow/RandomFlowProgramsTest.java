@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class RandomFlowProgramsTest {
   private static final int PROGRAMS = Integer.getInteger("programs", 8);
   private static final long SEED =
-      Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
+      Long.getLong("seed", Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay()) * 1000);
 
   private static final List<Options> INTERPRETED =
       List.of(

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RandomFusedProgramsTest {
   private static final int PROGRAMS = Integer.getInteger("programs", 3);
   private static final long SEED =
-      Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
+      Long.getLong("seed", Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay()) * 1000);
 
   private static final String PROGRAM =
       """

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RandomStreamsTest {
   private static final int PROGRAMS = Integer.getInteger("programs", 1);
   private static final long SEED =
-      Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
+      Long.getLong("seed", Long.getLong("day", LocalDate.now(ZoneOffset.UTC).toEpochDay()) * 1000);
   private static final int[] WIDTHS = {16, 32, 48, 64, 80, 96, 112, 160, 176, 208};
 
   /** Bytes that stay, at most: two stages of 208 columns of 208 are beside them. */
