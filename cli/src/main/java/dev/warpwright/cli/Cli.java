@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.Spelling;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.ExitCode;
@@ -70,13 +71,8 @@ final class Cli {
     try {
       return written(out, err, perform(args));
     } catch (ParameterException e) {
-      boolean atRoot = !(e.getCommandLine().getCommand() instanceof Command);
-      String what =
-          atRoot && e instanceof UnmatchedArgumentException unmatched
-              ? "there is no '" + unmatched.getUnmatched().getFirst() + "'"
-              : message(e);
       String command = e.getCommandLine().getCommandSpec().qualifiedName();
-      return refuse(ExitCode.USAGE, OneLine.cut(what) + "; see '" + command + " --help'", e);
+      return refuse(ExitCode.USAGE, OneLine.cut(what(e)) + "; see '" + command + " --help'", e);
     } catch (UserError e) {
       return refuse(ExitCode.USAGE, message(e), e);
     } catch (InvalidPathException e) {
@@ -98,6 +94,26 @@ final class Cli {
     } catch (RuntimeException | Error e) {
       return bug(e);
     }
+  }
+
+  /** What a command line has that there is not, and what was meant. */
+  private static String what(ParameterException e) {
+    CommandSpec spec = e.getCommandLine().getCommandSpec();
+    if (!(e instanceof UnmatchedArgumentException unmatched)) {
+      return message(e);
+    }
+    String given = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+    boolean option = given.startsWith("-");
+    List<String> known = new ArrayList<>();
+    if (option) {
+      spec.options().forEach(each -> known.addAll(List.of(each.names())));
+    } else {
+      known.addAll(spec.subcommands().keySet());
+    }
+    String meant = Spelling.meant(given, known).strip();
+    boolean atRoot = !(e.getCommandLine().getCommand() instanceof Command);
+    String no = atRoot || option ? "there is no '" + given + "'" : message(e);
+    return no + (meant.isEmpty() ? "" : "; " + meant);
   }
 
   /** A PrintStream keeps its troubles to itself: a full disk must not look like success. */
@@ -134,7 +150,9 @@ final class Cli {
       return args;
     }
     if (args.length > 1 && !parser.getSubcommands().containsKey(args[1])) {
-      throw new ParameterException(parser, "there is no '" + args[1] + "'");
+      String meant = Spelling.meant(args[1], parser.getSubcommands().keySet()).strip();
+      throw new ParameterException(
+          parser, "there is no '" + args[1] + "'" + (meant.isEmpty() ? "" : "; " + meant));
     }
     List<String> words = new ArrayList<>(List.of(args).subList(1, args.length));
     words.add("--help");

@@ -1,5 +1,6 @@
 package dev.warpwright.schedule;
 
+import dev.warpwright.base.Spelling;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
@@ -14,15 +15,27 @@ import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.trace.Decision;
 import dev.warpwright.schedule.trace.Instruction;
 import dev.warpwright.schedule.trace.Trace;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Does what a {@link Trace} says: calls the primitives that its instructions name. */
 public final class Replay {
+  /** Steps are methods of a schedule; what is near one of them was meant to be one. */
+  private static final Set<String> PRIMITIVES =
+      Arrays.stream(Schedule.class.getDeclaredMethods())
+          .filter(method -> Modifier.isPublic(method.getModifiers()))
+          .map(Method::getName)
+          .collect(Collectors.toCollection(TreeSet::new));
+
   private final Schedule schedule;
   private final @Nullable Function<String, LoopRef> finder;
   private final Map<String, LoopRef> loops = new HashMap<>();
@@ -30,6 +43,9 @@ public final class Replay {
 
   /** Blocks and buffers that steps call otherwise than the function does. */
   private final Map<String, String> names = new HashMap<>();
+
+  /** Arguments that the last step's primitive has. */
+  private final Set<String> asked = new TreeSet<>();
 
   private Replay(Schedule schedule, @Nullable Function<String, LoopRef> finder) {
     this.schedule = schedule;
@@ -61,7 +77,9 @@ public final class Replay {
         // Written by hand only: a trace has a compact for each buffer.
         schedule.compactAll();
       } else {
+        asked.clear();
         apply(x);
+        refuseOthers(x);
       }
     } catch (IndexOutOfBoundsException
         | ClassCastException
@@ -225,9 +243,15 @@ public final class Replay {
       case "pad" -> schedule.pad(block(x, 0), numbers(x, "multiples"));
       case "padRepeating" -> schedule.padRepeating(block(x, 0), numbers(x, "multiples"));
       case "tensorize" ->
-          schedule.tensorize(
-              block(x, 0), x.inputs().size() > 1 ? loop(x, 1) : null, new Attrs(x.attrs()));
-      default -> throw new UserError("trace: there is no primitive '" + x.op() + "'");
+          schedule.tensorize(block(x, 0), x.inputs().size() > 1 ? loop(x, 1) : null, attrs(x));
+      default -> {
+        String meant = Spelling.meant(x.op(), PRIMITIVES).strip();
+        throw new UserError(
+            "trace: there is no primitive '"
+                + x.op()
+                + "'"
+                + (meant.isEmpty() ? "" : "; " + meant));
+      }
     }
   }
 
@@ -285,12 +309,36 @@ public final class Replay {
     }
   }
 
-  private static Object value(Instruction x, String key) {
+  private Object value(Instruction x, String key) {
+    asked.add(key);
     Object value = x.attrs().get(key);
     if (value == null) {
-      throw new UserError("trace: " + x.op() + " lacks '" + key + "'");
+      Set<String> others = new TreeSet<>(x.attrs().keySet());
+      others.removeAll(asked);
+      String like =
+          others.stream()
+              .filter(given -> Spelling.nearest(given, List.of(key)) != null)
+              .findFirst()
+              .map(given -> "; is '" + given + "' meant?")
+              .orElse("");
+      throw new UserError("trace: " + x.op() + " lacks '" + key + "'" + like);
     }
     return value;
+  }
+
+  /** What a person wrote and no primitive asked for was meant to do something. */
+  private void refuseOthers(Instruction x) {
+    for (String key : x.attrs().keySet()) {
+      if (!asked.contains(key)) {
+        throw new UserError(
+            "trace: "
+                + x.op()
+                + " takes no '"
+                + key
+                + "'"
+                + (asked.isEmpty() ? "" : "; it takes " + String.join(", ", asked)));
+      }
+    }
   }
 
   /** The sampled number that an argument stands for, or the argument itself. */
@@ -306,24 +354,30 @@ public final class Replay {
     return chosen;
   }
 
-  private static @Nullable List<Long> decision(Instruction x) {
+  private Attrs attrs(Instruction x) {
+    asked.addAll(x.attrs().keySet());
+    return new Attrs(x.attrs());
+  }
+
+  private @Nullable List<Long> decision(Instruction x) {
+    asked.add(Trace.DECISION);
     return x.attrs().containsKey(Trace.DECISION) ? Decision.read(text(x, Trace.DECISION)) : null;
   }
 
-  private static long number(Instruction x, String key) {
+  private long number(Instruction x, String key) {
     return (Long) value(x, key);
   }
 
-  private static int integer(Instruction x, String key) {
+  private int integer(Instruction x, String key) {
     return Math.toIntExact(number(x, key));
   }
 
   /** Numbers with commas. */
-  private static List<Long> numbers(Instruction x, String key) {
+  private List<Long> numbers(Instruction x, String key) {
     return Arrays.stream(text(x, key).split(",")).map(Long::valueOf).toList();
   }
 
-  private static String text(Instruction x, String key) {
+  private String text(Instruction x, String key) {
     return (String) value(x, key);
   }
 }

@@ -155,10 +155,14 @@ public final class ExportAction implements Action<ExportRequest> {
     if (NetworkTask.isRandom(request.what())) {
       return random(NetworkTask.of(request.what(), request.values(), null), request, targets);
     }
+    NetworkTask.requireFile(request.what(), List.of());
     Map<String, Long> values = request.values().numbers();
     if (!values.isEmpty()) {
       throw new UserError(
-          values.keySet().iterator().next() + "=: a model has no scalars; use --batch");
+          values.keySet().iterator().next()
+              + "=: for gemm, networks of random weights and kernels in text; '"
+              + request.what()
+              + "' is a model's file, whose rows --batch gives");
     }
     Path path = Path.of(request.what());
     Model model = Warpwright.load(path, request.arch());

@@ -7,6 +7,8 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.verify.Problem;
+import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
@@ -160,6 +162,17 @@ public record OwnProgram(PrimFunc function, PrimFunc scheduled, @Nullable Trace 
    * @throws UserError if it cannot be lowered
    */
   public Kernel kernel(GpuTarget target) {
+    Kernel kernel = lowered(target);
+    // What a schedule may not do is found in the kernel alone, whose lines nobody wrote.
+    List<Problem> problems = Verifier.verify(kernel);
+    if (!problems.isEmpty()) {
+      throw new UserError(
+          function.name() + " as it is scheduled: " + problems.getFirst().message());
+    }
+    return kernel;
+  }
+
+  private Kernel lowered(GpuTarget target) {
     try {
       if (!isForGpu()) {
         return HostLowering.lower(scheduled, HostTarget.current(), Set.of()).kernel();

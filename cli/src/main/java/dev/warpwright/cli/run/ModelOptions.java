@@ -6,6 +6,7 @@ import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.parallel.cost.ParallelRequest;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,15 +81,20 @@ final class ModelOptions {
       what = "mlp";
     }
     if (!NetworkTask.isRandom(what)) {
+      if (what.equals("gemm") && !Files.exists(request.file())) {
+        throw new UserError(
+            "gemm: "
+                + command
+                + " is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM");
+      }
       if (!arguments.isEmpty()) {
+        NetworkTask.requireFile(what, List.of());
         throw new UserError(
             "'"
                 + arguments.getFirst()
-                + (what.equals("gemm")
-                    ? "': "
-                        + command
-                        + " is for networks; 'explain gemm' and 'analyze gemm' tell of a GEMM"
-                    : "': for mlp, ffn, layer and attention; '" + what + "' is a file"));
+                + "': for mlp, ffn, layer and attention; '"
+                + what
+                + "' is a file");
       }
       return request;
     }

@@ -302,7 +302,7 @@ final class ExportCommandTest {
         "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
         "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
         "export model.onnx -o x | model.onnx",
-        "export model.onnx M=4 -o x | M=: a model has no scalars; use --batch",
+        "export ../models/digits-relu-128-64/model.onnx M=4 -o x | M=: for gemm, networks of random",
         "export model.onnx --batch 0 -o x | --batch 0: the number of rows must be at least 1",
         "export ladder:naive --target sm_91 -o x | sm_91",
         "export gemm MNK=64 --name 2nd -o x | --name 2nd: letters, digits and _",

@@ -18,6 +18,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -161,9 +162,13 @@ final class HandScheduleTest {
           """
           bind(q, axis = blockIdx.x)           | q: no such loop; there are i, j, k
           split(D.i, factor = 2)               | D.i: no such block; there are C
-          split(i, factor = 0)                 | split: the factor 0 is not positive (requirement 3)
+          split(i, factor = 0)                 | split: the factor 0 is not positive (requirement 3 of docs/primitives.md#split)
           split(i)                             | split lacks 'factor'
-          splat(i)                             | there is no primitive 'splat'
+          split(i, fcator = 4)                 | split lacks 'factor'; is 'fcator' meant?
+          split(i, factor = 4, keep = 1)       | split takes no 'keep'
+          splat(i)                             | there is no primitive 'splat'; is 'split' meant?
+          compuetInline(C)                     | there is no primitive 'compuetInline'; is 'computeInline' meant?
+          frobnicate(i)                        | there is no primitive 'frobnicate'
           bind(i, axis = sideways)             | bind is malformed: unknown thread axis 'sideways'
           split i by 4                         | 'split i by 4' is no step
           a, b, c = split(i, factor = 4)       | split gives 2 results
@@ -184,6 +189,25 @@ final class HandScheduleTest {
     assertThat(refused.err.strip())
         .startsWith("warpwright: steps.txt:3: " + message)
         .hasLineCount(1);
+  }
+
+  @Test
+  void aBlockOfTooManyThreadsIsRefusedAsAStepIs() throws IOException {
+    String steps = "b, t = split(i, factor = 4096)\nbind(b, axis = blockIdx.x)\n";
+    for (String task : List.of("--lower", "--cuda", "--simulate")) {
+      Ran refused =
+          run(
+              "kernel",
+              file("matmul.ir", MATMUL),
+              "--schedule",
+              file("steps.txt", steps + "bind(t, axis = threadIdx.x)\n"),
+              task);
+      assertThat(refused.code).isEqualTo(2);
+      assertThat(refused.err.strip())
+          .startsWith("warpwright: ")
+          .contains(" as it is scheduled: a block has 4096 threads, at most 1024")
+          .hasLineCount(1);
+    }
   }
 
   @Test

@@ -38,6 +38,7 @@ final class RunNetworkTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '`',
       value = {
         "run widths=17,33,10 act=relu rows=51 dtype=f32 --target cpu --time 0|mlp widths=17,33,10 act=",
         "run mlp widths=17,33,10 act=gelu rows=51 dtype=f32 --target cpu --time 0|mlp widths=17,33,10 act=",
@@ -102,6 +103,7 @@ final class RunNetworkTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '`',
       value = {
         "run SIREN/model.onnx rows=4|rows=4': for mlp, ffn, layer and attention; '",
         "run widths=4,4 rows=2 colour=red|there is no 'colour'; known are rows, widths",
@@ -109,8 +111,14 @@ final class RunNetworkTest {
         "run mlp widths=4,4 rows=2 baes=1|there is no 'baes'; is 'bias' meant? known are rows, widths",
         "run mlp widths=64,64 rows=2 act=rleu|act=rleu: it is one of ",
         "plan mlp widths=46341,46341 rows=2|widths=46341,46341: a layer of random weights has at most",
-        "plan atention|atention': it is mlp, ffn, attention or a model's file, and there is no such",
-        "run gemm MNK=64|MNK=64': run is for networks; 'explain gemm'",
+        "plan atention|'atention': is 'attention' meant? it is gemm, mlp, ffn, layer, attention or a",
+        "run mpl widths=4,4 rows=3|'mpl': is 'mlp' meant? it is gemm",
+        "run nope.onnx rows=3|nope.onnx: no such file",
+        "export gem MNK=1024 -o FOLDER/o|'gem': is 'gemm' meant?",
+        "export gemm MNJ=1024 -o FOLDER/o|no value for M; in 'MNJ' M, N and K can share a value; give M=",
+        "check wgmma|'wgmma': it is gemm, mlp, ffn, layer, attention, families, ladder or a",
+        "plan layer rows=1 hq=4|no value for HQ; is 'hq' meant? give HQ=",
+        "run gemm MNK=64|gemm: run is for networks; 'explain gemm'",
         "run SIREN/model.onnx --beside x.png|--beside x.png: give the picture's size",
         "run ffn M=1 D=8 H=8 order=rows|order= and wait= are for perf, explain, check and export, not for run",
       })

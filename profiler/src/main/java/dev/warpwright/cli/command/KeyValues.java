@@ -1,7 +1,8 @@
 package dev.warpwright.cli.command;
 
+import dev.warpwright.base.Names;
+import dev.warpwright.base.Spelling;
 import dev.warpwright.base.UserError;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -79,26 +80,21 @@ public final class KeyValues {
   /** Says that a value is missing, which one may be it, misspelt, and what to give. */
   public UserError missing(String key, String give) {
     String like =
-        unread.keySet().stream().filter(given -> isLike(given, key)).findFirst().orElse(null);
-    String meant = like == null ? "" : "is '" + like + "' meant? ";
+        unread.keySet().stream()
+            .filter(given -> Spelling.nearest(given, List.of(key)) != null)
+            .findFirst()
+            .orElse(null);
+    String meant = like == null ? sharing(key) : "is " + Names.quote(like) + " meant? ";
     return new UserError("no value for " + key + "; " + meant + "give " + give);
   }
 
-  /** Whether few letters of one make the other: a letter less, more or another, or two swapped. */
-  static boolean isLike(String given, String known) {
-    int from = 0;
-    int most = Math.min(given.length(), known.length());
-    while (from < most && given.charAt(from) == known.charAt(from)) {
-      from++;
-    }
-    int behind = 0;
-    while (behind < most - from
-        && given.charAt(given.length() - 1 - behind) == known.charAt(known.length() - 1 - behind)) {
-      behind++;
-    }
-    int differing = Math.max(given.length(), known.length()) - from - behind;
-    return known.length() > 2
-        && (differing <= 1 || (differing == 2 && given.length() == known.length()));
+  /** Letters that stand together with one that none shares a value with, as in MNJ. */
+  private String sharing(String key) {
+    return unread.keySet().stream()
+        .filter(given -> given.matches("[A-Z]{2,3}") && given.contains(key))
+        .findFirst()
+        .map(given -> "in '" + given + "' M, N and K can share a value; ")
+        .orElse("");
   }
 
   /** A number, or another one if it is not given. */
@@ -179,16 +175,11 @@ public final class KeyValues {
   public void finish(String known) {
     if (!unread.isEmpty()) {
       String key = unread.keySet().iterator().next();
-      String like =
-          Arrays.stream(known.split("[ ,()]+"))
-              .filter(each -> isLike(key, each))
-              .findFirst()
-              .orElse(null);
       throw new UserError(
           "there is no '"
               + key
               + "'; "
-              + (like == null ? "" : "is '" + like + "' meant? ")
+              + Spelling.meant(key, List.of(known.split("[ ,()]+")))
               + "known are "
               + known);
     }

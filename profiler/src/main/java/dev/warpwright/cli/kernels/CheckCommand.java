@@ -244,7 +244,7 @@ public final class CheckCommand extends Command {
         progress);
   }
 
-  /** What other commands take, or this one in another way. */
+  /** What other commands take, or this one in another way, or is misspelt. */
   private void refuseOthers() {
     String what = file.toString();
     if (what.equals("gemm") && !Files.exists(file)) {

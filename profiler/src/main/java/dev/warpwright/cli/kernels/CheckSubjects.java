@@ -58,6 +58,9 @@ final class CheckSubjects {
       throw new UserError("all: every kernel of the repository, for --mutants only");
     }
     if (network) {
+      if (request.network() == null) {
+        NetworkTask.requireFile(request.file().toString(), List.of("families", "ladder"));
+      }
       return List.of(network(request));
     }
     KernelFile file = KernelFile.read(request.file());

@@ -1,7 +1,10 @@
 package dev.warpwright.cli.networks;
 
 import dev.warpwright.base.DeepStack;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.Spelling;
 import dev.warpwright.base.UserError;
+import dev.warpwright.cli.attention.AttentionTask;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
@@ -26,6 +29,7 @@ import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -119,6 +123,30 @@ public record NetworkTask(
   /** Whether a task is a network's. */
   public static boolean isNetwork(String what) {
     return !what.equals("gemm");
+  }
+
+  /**
+   * For what is neither {@code gemm} nor a network of random weights nor attention.
+   *
+   * @param others that are known to the command, for a misspelt word
+   * @throws UserError if it is not the name of a file that is there
+   */
+  public static void requireFile(String what, Collection<String> others) {
+    if (Files.exists(Path.of(what))) {
+      return;
+    }
+    List<String> known = new ArrayList<>(List.of("gemm", MLP, FFN, LAYER, AttentionTask.NAME));
+    known.addAll(others);
+    // A word that was misspelt, or a file.
+    throw new UserError(
+        Spelling.nearest(what, known) == null && what.matches(".*[./].*")
+            ? Names.printable(what) + ": no such file"
+            : Names.quote(what)
+                + ": "
+                + Spelling.meant(what, known)
+                + "it is "
+                + String.join(", ", known)
+                + " or a model's file, and there is no such file");
   }
 
   /** Whether a task is a network's that has random weights and no file. */
@@ -338,13 +366,7 @@ public record NetworkTask(
   }
 
   private static NetworkTask model(String file, KeyValues values, @Nullable String arch) {
-    if (!Files.exists(Path.of(file))) {
-      throw new UserError(
-          "'"
-              + file
-              + "': it is gemm, mlp, ffn, layer, attention or a model's file, and there is no such"
-              + " file");
-    }
+    requireFile(file, List.of());
     int rows = rows(values, DEFAULT_ROWS);
     long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
     String type = values.text("dtype");

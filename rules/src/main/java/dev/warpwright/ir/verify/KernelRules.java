@@ -15,6 +15,7 @@ import java.util.Set;
 final class KernelRules {
   private static final long THREADS = 1024;
   private static final long THREADS_Z = 64;
+  private static final long MOST_TOLD = 1 << 20;
 
   private KernelRules() {}
 
@@ -51,7 +52,8 @@ final class KernelRules {
           findings.add(
               Rule.LAUNCH, binding, "the extent of " + axis.text() + " is " + extent.value());
         } else {
-          threads *= Math.min(extent.value(), THREADS + 1);
+          // Three of them stay within 64 bits.
+          threads *= Math.min(extent.value(), MOST_TOLD);
         }
       } else {
         findings.add(Rule.LAUNCH, binding, "the extent of " + axis.text() + " is not constant");

@@ -24,9 +24,9 @@ final class AttributeRulesTest {
       delimiter = '|',
       value = {
         "threads = 64 | stages = 2 |",
-        "thread = 64 | stages = 2 | there is no attribute 'thread'; 'threads' is meant?",
-        "Threads = 64 | stages = 2 | there is no attribute 'Threads'; 'threads' is meant?",
-        "minblocks = 2 | stages = 2 | there is no attribute 'minblocks'; 'minBlocks' is meant?",
+        "thread = 64 | stages = 2 | there is no attribute 'thread'; is 'threads' meant?",
+        "Threads = 64 | stages = 2 | there is no attribute 'Threads'; is 'threads' meant?",
+        "minblocks = 2 | stages = 2 | there is no attribute 'minblocks'; is 'minBlocks' meant?",
         "colour = 64 | stages = 2 | there is no attribute 'colour'",
         "threads = \"64\" | stages = 2 | attribute 'threads' is a whole number, not a string",
         "arch = 90 | stages = 2 | attribute 'arch' is a string, not a number",

@@ -3,6 +3,7 @@ package dev.warpwright.schedule.error;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.text.IrPrinter;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +47,14 @@ public final class ScheduleError extends RuntimeException {
    * {@return one line: the primitive, what does not hold, and which of its requirements that is}
    */
   public String summary() {
-    return primitive + ": " + reason + " (requirement " + requirement + ")";
+    return primitive
+        + ": "
+        + reason
+        + " (requirement "
+        + requirement
+        + " of docs/primitives.md#"
+        + primitive.toLowerCase(Locale.ROOT)
+        + ")";
   }
 
   private String program() {

@@ -313,7 +313,7 @@ final class LoopPrimitivesTest {
         s,
         "annotate",
         3,
-        "no attribute 'thread'; 'threads' is meant?",
+        "no attribute 'thread'; is 'threads' meant?",
         () -> s.annotate("thread", 64L));
     Refusal.of(
         s,
@@ -337,7 +337,8 @@ final class LoopPrimitivesTest {
     ScheduleError error =
         Refusal.of(s, "unroll", 2, "loop j is not serial but 'parallel'", () -> s.unroll(j));
     assertThat(error.summary())
-        .isEqualTo("unroll: loop j is not serial but 'parallel' (requirement 2)");
+        .isEqualTo(
+            "unroll: loop j is not serial but 'parallel' (requirement 2 of docs/primitives.md#unroll)");
     List<String> lines = error.getMessage().lines().toList();
     int carets = 0;
     while (!lines.get(carets).contains("^^^")) {

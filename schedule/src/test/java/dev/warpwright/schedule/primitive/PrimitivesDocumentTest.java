@@ -98,6 +98,33 @@ final class PrimitivesDocumentTest {
         + FOLDER
         + simple
         + ".java)\n\n"
-        + (example.find() ? "```\n" + example.group(1).strip() + "\n```\n\n" : "");
+        + (example.find() ? "```\n" + example.group(1).strip() + "\n```\n\n" : "")
+        + requirements(plain);
+  }
+
+  /** The numbered list, to whose numbers refusals point. */
+  private static String requirements(String javadoc) {
+    Matcher list = Pattern.compile("(?s)<ol>(.*?)</ol>").matcher(javadoc);
+    if (!list.find()) {
+      return "";
+    }
+    StringBuilder text = new StringBuilder("Requires:\n\n");
+    int number = 0;
+    for (String item : list.group(1).strip().split("<li>")) {
+      if (!item.isBlank()) {
+        text.append(++number).append(". ").append(plain(item)).append('\n');
+      }
+    }
+    return text.append('\n').toString();
+  }
+
+  private static String plain(String javadoc) {
+    return javadoc
+        .replaceAll("\\s+", " ")
+        .replaceAll("\\{@(?:code|link) #?([^}]*)\\}", "`$1`")
+        .replaceAll("</?(?:li|b|i|em)>", "")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .strip();
   }
 }

@@ -1,7 +1,7 @@
 package dev.warpwright.ir.attribute;
 
+import dev.warpwright.base.Spelling;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
@@ -122,9 +122,6 @@ public enum Attribute {
     }
   }
 
-  /** Keys that are so far apart, or less, are taken for each other's misspelling. */
-  private static final int TYPOS = 2;
-
   private final String key;
   private final Type type;
   private final Set<Place> places;
@@ -162,16 +159,8 @@ public enum Attribute {
     Attribute known =
         Arrays.stream(values()).filter(a -> a.key.equals(key)).findFirst().orElse(null);
     if (known == null) {
-      Attribute close =
-          Arrays.stream(values())
-              .filter(a -> distance(a.key, key) <= TYPOS)
-              .min(Comparator.comparingInt(a -> distance(a.key, key)))
-              .orElse(null);
-      return String.format(
-          Locale.ROOT,
-          "there is no attribute '%s'%s",
-          key,
-          close == null ? "" : "; '" + close.key + "' is meant?");
+      String meant = Spelling.meant(key, Arrays.stream(values()).map(Attribute::key).toList());
+      return "there is no attribute '" + key + "'" + (meant.isEmpty() ? "" : "; " + meant.strip());
     }
     if (!known.places.contains(place)) {
       return String.format(
@@ -189,22 +178,5 @@ public enum Attribute {
             key,
             known.type == Type.INTEGER ? "a whole number" : "a string",
             value instanceof Long ? "a number" : "a string");
-  }
-
-  /** Letters to insert, drop or change, letters of either case being the same. */
-  private static int distance(String a, String b) {
-    int[] last = new int[b.length() + 1];
-    Arrays.setAll(last, j -> j);
-    for (int i = 1; i <= a.length(); i++) {
-      int[] next = new int[b.length() + 1];
-      next[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        boolean same =
-            Character.toLowerCase(a.charAt(i - 1)) == Character.toLowerCase(b.charAt(j - 1));
-        next[j] = Math.min(last[j - 1] + (same ? 0 : 1), 1 + Math.min(last[j], next[j - 1]));
-      }
-      last = next;
-    }
-    return last[b.length()];
   }
 }
