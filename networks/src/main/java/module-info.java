@@ -26,6 +26,5 @@ module dev.warpwright.networks {
       dev.warpwright.fusion;
   exports dev.warpwright.networks.stages to
       dev.warpwright.fusion,
-      dev.warpwright.parallel,
-      dev.warpwright.profiler;
+      dev.warpwright.parallel;
 }

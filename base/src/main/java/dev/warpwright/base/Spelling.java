@@ -15,6 +15,7 @@ public final class Spelling {
    * null; the nearest, of equally near ones the first. Letters of either case are the same}
    *
    * @param given a word that is not among the known ones
+   * @param known all that there are
    */
   public static @Nullable String nearest(String given, Collection<String> known) {
     return known.stream()
@@ -23,7 +24,12 @@ public final class Spelling {
         .orElse(null);
   }
 
-  /** {@return "is 'dtype' meant? ", for a message, or nothing if no known word is near} */
+  /**
+   * {@return "is 'dtype' meant? ", for a message, or nothing if no known word is near}
+   *
+   * @param given a word that is not among the known ones
+   * @param known all that there are
+   */
   public static String meant(String given, Collection<String> known) {
     String word = nearest(given, known);
     return word == null ? "" : "is " + Names.quote(word) + " meant? ";

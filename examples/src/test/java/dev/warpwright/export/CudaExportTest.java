@@ -269,7 +269,8 @@ final class CudaExportTest {
         .contains("@op_lambda.register_fake");
     assertThat(text(files, "Makefile")).contains("op_lambda: main.cu kernel.cuh\n\t$(NVCC)");
     assertThat(text(files, "README.md"))
-        .contains("| `x` | `const f16*` | input, M * 64 elements |")
+        .contains(
+            "| `x` | `const f16*` | input, row-major [M, 64], from a multiple of 16 bytes on |")
         .contains("| `constants` | `const void*` | `constants.bin` in the GPU's memory |");
   }
 

@@ -149,6 +149,7 @@ final class ProjectText {
         | build | with |
         |---|---|
         | the program that runs%4$s and times it | `make check`, or `cmake -B build && cmake --build build` |
+        | that program and the operator's library, not run | `make` |
         | the PyTorch operator | by itself, when it is imported first |
 
         %9$s: `%5$s` launches it on a stream and returns a `cudaError_t`. It allocates nothing.
@@ -254,8 +255,12 @@ final class ProjectText {
                   case Exported.State.Zero _ -> "zeros before the first launch";
                   case null -> "scratch";
                 };
-    String elements = signature.elements(argument.buffer()).replace("std::size_t{1} * ", "");
-    return role + ", " + elements + " elements";
+    return role
+        + ", "
+        + signature.shape(argument.buffer())
+        + ", from a multiple of "
+        + argument.buffer().alignment()
+        + " bytes on";
   }
 
   /** The name of the function and the operator. */

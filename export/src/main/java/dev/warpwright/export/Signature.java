@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -130,6 +131,13 @@ final class Signature {
         " * ",
         Stream.concat(Stream.of("std::size_t{1}"), buffer.shape().stream().map(this::extent))
             .toList());
+  }
+
+  /** How the elements of a buffer lie, for people: {@code row-major [M, 64]}. */
+  String shape(Buffer buffer) {
+    String shape =
+        buffer.shape().stream().map(text::of).collect(Collectors.joining(", ", "[", "]"));
+    return buffer.shape().size() > 1 ? "row-major " + shape : shape;
   }
 
   private String extent(Expr extent) {

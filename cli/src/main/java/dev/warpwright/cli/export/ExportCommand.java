@@ -35,7 +35,7 @@ public final class ExportCommand extends Command {
       paramLabel = "WHAT",
       description =
           "ladder:RUNG, for example ladder:warp-tiles; gemm, for the best known kernel of a"
-              + " GEMM; ffn or mlp, for a network with random weights; a file of one kernel in"
+              + " GEMM; mlp, ffn or layer, for a network with random weights; a file of one kernel in"
               + " text, or of one function with --schedule; or a model's.")
   String what = "";
 
@@ -55,7 +55,8 @@ public final class ExportCommand extends Command {
       split = ",",
       converter = TargetName.Converter.class,
       description =
-          "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a; or several, as sm_80,sm_86,sm_90a:"
+          "The GPU: auto (this machine's, sm_90a where there is none), sm_75, sm_80, sm_86, sm_89 or"
+              + " sm_90a; or several, as sm_80,sm_86,sm_90a:"
               + " then all are built, and the one that fits is found at run time.")
   List<TargetName> targets = List.of(TargetName.AUTO);
 

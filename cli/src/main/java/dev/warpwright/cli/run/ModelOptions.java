@@ -22,8 +22,8 @@ final class ModelOptions {
       index = "0",
       paramLabel = "MODEL",
       description =
-          "The model's file, for example model.onnx; or mlp or ffn for a network with random"
-              + " weights, or attention.")
+          "The model's file, for example model.onnx; or mlp, ffn, layer (a decoder"
+              + " layer in a step of decoding) or attention, with random weights.")
   Path file = Path.of("");
 
   @Option(

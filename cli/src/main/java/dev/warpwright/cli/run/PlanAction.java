@@ -3,7 +3,6 @@ package dev.warpwright.cli.run;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
-import dev.warpwright.cli.networks.UnfusedTraffic;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -14,6 +13,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.fusion.FusionTimes;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.fusion.Verdict;
+import dev.warpwright.compiler.predict.UnfusedTraffic;
 import dev.warpwright.compiler.predict.WideStrategy;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
@@ -24,6 +24,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.orders.OneKernel;
+import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.parallel.cost.ParallelPlan;
 import dev.warpwright.parallel.cost.ParallelRequest;
 import dev.warpwright.perf.TileTraffic;
@@ -37,6 +38,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Tells which stages share a kernel, what that saves, and why. */
@@ -103,6 +106,8 @@ public final class PlanAction implements Action<ModelRequest> {
     long fused = 0;
     List<Json> kernels = new ArrayList<>();
     StringBuilder lines = new StringBuilder();
+    Set<String> copies = copies(program.network());
+    List<String> common = common(program.kernels());
     for (CompiledKernel kernel : program.kernels()) {
       TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
       fused += traffic.compulsoryBytes();
@@ -122,18 +127,21 @@ public final class PlanAction implements Action<ModelRequest> {
               .with("bytes", traffic.compulsoryBytes())
               .with("tileBytes", traffic.tileBytes())
               .with("multiplyAdds", traffic.multiplyAdds()));
+      List<String> own = reasons(kernel).stream().filter(r -> !common.contains(r)).toList();
       lines.append(
           String.format(
               Locale.ROOT,
-              "%n  %s: %s%n    because %s%n    stages  %s%n    %d block%s, %s of shared memory"
-                  + " each, %s from and to memory, %s through the cores, %.1f M multiply-adds",
+              "%n  %s: %s%s%n    stages  %s%n    %d block%s, %s%s from and to memory, %s read and"
+                  + " written by all blocks, %.1f M multiply-adds",
               kernel.kernel().name(),
               kernel.strategy(),
-              kernel.why(),
-              String.join(", ", kernel.stages()),
+              own.isEmpty() ? "" : System.lineSeparator() + "    " + String.join("; ", own),
+              kernel.stages().stream()
+                  .filter(stage -> !copies.contains(stage))
+                  .collect(Collectors.joining(", ")),
               blocks,
               blocks == 1 ? "" : "s",
-              size(shared),
+              shared == 0 ? "" : size(shared) + " of shared memory each, ",
               size(traffic.compulsoryBytes()),
               size(traffic.tileBytes()),
               traffic.multiplyAdds() / 1e6));
@@ -179,20 +187,22 @@ public final class PlanAction implements Action<ModelRequest> {
     String head =
         String.format(
             Locale.ROOT,
-            "%s for %s in %s, %d rows: %d stages in %d kernel%s, %s from and to memory%n  instead"
-                + " of %s by a kernel for each layer (%d kernels), %s by one for each stage (%d)",
-            OneLine.of(request.file().toString()),
+            "%s for %s in %s, %d rows: %d kernel%s, %s from and to memory%n  instead of %s by a"
+                + " kernel for each layer (%d), %s by one for each stage and copy (%d)%s",
+            OneLine.of(request.title()),
             device.target().name(),
             program.precision().text(),
             rows,
-            stages,
             program.kernels().size(),
             program.kernels().size() == 1 ? "" : "s",
             size(fused),
             size(layers.bytes()),
             layers.kernels(),
             size(unfused),
-            stages);
+            stages,
+            common.isEmpty()
+                ? ""
+                : System.lineSeparator() + "  because " + String.join("; ", common));
     Json json =
         Json.object()
             .with("model", request.file().toString())
@@ -209,6 +219,25 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
+  }
+
+  /** Stages that copy an input or a result: no formula of the model. */
+  private static Set<String> copies(NetworkFunction network) {
+    return network.stages().stream()
+        .filter(s -> s instanceof NetworkFunction.Load || s instanceof NetworkFunction.Store)
+        .map(NetworkFunction.Stage::block)
+        .collect(Collectors.toSet());
+  }
+
+  /** What is said of every kernel, which the report says once. */
+  private static List<String> common(List<CompiledKernel> kernels) {
+    List<String> common = new ArrayList<>(reasons(kernels.getFirst()));
+    kernels.forEach(kernel -> common.retainAll(reasons(kernel)));
+    return common;
+  }
+
+  private static List<String> reasons(CompiledKernel kernel) {
+    return List.of(kernel.why().split("; "));
   }
 
   /** What a rule of the planner says, a line each. */

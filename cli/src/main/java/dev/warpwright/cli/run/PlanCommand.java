@@ -29,7 +29,9 @@ public final class PlanCommand extends Command {
       index = "1..*",
       arity = "0..*",
       paramLabel = "KEY=VALUE",
-      description = "Of mlp and ffn in the model's place: what makes the network, as for 'perf'.")
+      description =
+          "Of mlp, ffn, layer and attention in the model's place: what makes the network, as for"
+              + " 'perf'.")
   List<String> arguments = List.of();
 
   public PlanCommand(Action<ModelRequest> action) {

@@ -47,8 +47,8 @@ final class ChainByFma extends RegisterChaining<SimtTiling> {
 
   @Override
   String refusal(FusionInput in) {
-    if (!in.instruction().equals("fma")) {
-      return "tensor cores multiply in " + in.precision().text();
+    if (!in.multipliesByFma()) {
+      return in.notByFma();
     }
     String refusal = SimtTiling.refusal(in.fused(), in.target());
     return refusal.isEmpty() && !fills(in)

@@ -103,6 +103,16 @@ record FusionInput(
     return GpuTiling.instruction(precision, target);
   }
 
+  /** Whether CUDA cores multiply there, as they do what tensor cores have no type for. */
+  boolean multipliesByFma() {
+    return instruction().equals("fma");
+  }
+
+  /** Why a kernel for CUDA cores is not for this network, where it is not. */
+  String notByFma() {
+    return "it multiplies on CUDA cores, and " + precision.text() + " is for tensor cores";
+  }
+
   /** The SMs of the target's largest device. */
   int sms() {
     return DeviceCatalogue.sms(target);

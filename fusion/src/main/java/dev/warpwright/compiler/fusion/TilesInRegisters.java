@@ -24,7 +24,7 @@ final class TilesInRegisters extends SharedChaining {
 
   /** Sizes, the presumably fastest first. */
   private static List<GpuTiling> tilings(FusionInput in) {
-    return in.instruction().equals("fma") && !in.fused().products().isEmpty()
+    return in.multipliesByFma() && !in.fused().products().isEmpty()
         ? GpuTiling.tiles(in.fused(), in.target())
         : List.of();
   }
@@ -40,8 +40,8 @@ final class TilesInRegisters extends SharedChaining {
     if (!refusal.isEmpty()) {
       return new Verdict.DoesNotFire(refusal);
     }
-    if (!in.instruction().equals("fma")) {
-      return new Verdict.DoesNotFire("tensor cores multiply in " + in.precision().text());
+    if (!in.multipliesByFma()) {
+      return new Verdict.DoesNotFire(in.notByFma());
     }
     List<GpuTiling> tilings = tilings(in);
     if (tilings.isEmpty()) {

@@ -317,7 +317,8 @@ final class FusionRulesTest {
     void ofNothingElse() {
       on(rule, mlp("64-64", F32), SM_90A, F32, 1000)
           .doesNotFire("1000 rows are no tile for each SM");
-      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20).doesNotFire("tensor cores multiply in f16");
+      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20)
+          .doesNotFire("it multiplies on CUDA cores, and f16 is for tensor cores");
       on(rule, mlp("64-2048", F32), SM_90A, F32, 1 << 20)
           .doesNotFire("no tile of a thread divides its layers' columns");
     }
@@ -342,7 +343,8 @@ final class FusionRulesTest {
     void ofNothingElse() {
       on(rule, mlp("64-64", F32), SM_90A, F32, 10_000)
           .doesNotFire("10000 rows are no tile for each scheduler of each SM");
-      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20).doesNotFire("tensor cores multiply in f16");
+      on(rule, mlp("64-64", F16), SM_90A, F16, 1 << 20)
+          .doesNotFire("it multiplies on CUDA cores, and f16 is for tensor cores");
       on(rule, withOutputs(mlp("64-64-64", F32), 1), SM_90A, F32, 1 << 20)
           .doesNotFire("it has several results");
       on(rule, mlp("256-256-256", F32), SM_90A, F32, 1 << 20)

@@ -12,7 +12,7 @@ public final class NetworkOptions {
       names = "--precision",
       paramLabel = "P",
       converter = PrecisionConverter.class,
-      description = "f32, tf32, f16 or bf16 for a model; default: the file's.")
+      description = "f32, tf32, f16, bf16 or f16_accumulators for a model; default: the file's.")
   private @Nullable Precision precision;
 
   @Option(

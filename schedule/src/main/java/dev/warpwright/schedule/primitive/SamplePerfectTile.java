@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The loop exists.
  *   <li>Its extent is a constant of at least 1.
  *   <li>There is at least one factor, and the last may be at least 1.
- *   <li>A choice that is given has as many factors, whose product is the extent, and the last of
+ *   <li>A choice that is given has as many factors, which multiply to the extent, and the last of
  *       which is not greater than asked for.
  * </ol>
  */

@@ -56,10 +56,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>It is one of the forms above, in one dense tile of the target (a reduction with all of its
  *       loops inside, or decomposed).
  *   <li>Predicates can be dropped or turned into a select as above.
- *   <li>Where a predicate ends a product's reduction, both operands are zero beyond it.
+ *   <li>Where a predicate ends a matmul's reduction, both operands are zero beyond it.
  *   <li>Parallel loops of the result are independent.
- *   <li>What a product reads without its predicate is written: by one statement without a
- *       predicate, earlier in the same iteration of the loops around both.
+ *   <li>What a matmul reads without its predicate is written: by one statement without a predicate,
+ *       earlier in the same iteration of the loops around both.
  * </ol>
  */
 public final class Tensorize {

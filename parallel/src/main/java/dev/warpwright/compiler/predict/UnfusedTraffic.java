@@ -1,4 +1,4 @@
-package dev.warpwright.cli.networks;
+package dev.warpwright.compiler.predict;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -9,6 +9,7 @@ import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.networks.stages.Partition;
 import dev.warpwright.networks.stages.StageGroup;
 import dev.warpwright.perf.TileTraffic;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,8 @@ public final class UnfusedTraffic {
   }
 
   /**
-   * What the network would move with a kernel for each layer.
+   * What the network would move with a kernel for each layer, which reads the network's inputs as
+   * they are.
    *
    * @param kernels launches
    * @param bytes each kernel reads its operands and writes its result once
@@ -56,13 +58,22 @@ public final class UnfusedTraffic {
 
   /** With a kernel for each layer, formulas in the epilogues. */
   public static ByLayer byLayer(NetworkFunction network, Map<Var, Long> scalars) {
-    List<StageGroup> groups = StageGroup.split(network, Partition.byLayer(network));
-    long bytes = 0;
-    for (StageGroup group : groups) {
-      for (Buffer buffer : group.func().buffers()) {
-        bytes += TileTraffic.bytes(buffer, scalars);
+    Map<Buffer, Buffer> copies = new HashMap<>();
+    for (NetworkFunction.Stage stage : network.stages()) {
+      if (stage instanceof NetworkFunction.Load load) {
+        copies.put(load.to(), load.from());
       }
     }
-    return new ByLayer(groups.size(), bytes);
+    List<List<NetworkFunction.Stage>> layers =
+        Partition.byLayer(network).stream()
+            .filter(layer -> !layer.stream().allMatch(s -> s instanceof NetworkFunction.Load))
+            .toList();
+    long bytes = 0;
+    for (StageGroup group : StageGroup.split(network, layers)) {
+      for (Buffer buffer : group.func().buffers()) {
+        bytes += TileTraffic.bytes(copies.getOrDefault(buffer, buffer), scalars);
+      }
+    }
+    return new ByLayer(layers.size(), bytes);
   }
 }
