@@ -103,7 +103,7 @@ public final class Devices {
     return new DeviceError(
         whyNoGpu()
             + "; GEMMs, networks and attention are measured on a GPU: 'explain' predicts them"
-            + " without one");
+            + " without one, and 'tune FILE.ir' orders schedules of a program of your own");
   }
 
   /** Whether the device computes, rather than only compiles. */
