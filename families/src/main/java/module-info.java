@@ -41,7 +41,8 @@ module dev.warpwright.families {
       dev.warpwright.examples,
       dev.warpwright.measure;
   exports dev.warpwright.families.simt to
-      dev.warpwright.examples;
+      dev.warpwright.examples,
+      dev.warpwright.measure;
   exports dev.warpwright.families.space to
       dev.warpwright.explorer,
       dev.warpwright.measure,

@@ -51,6 +51,11 @@ public record GemmTiles(
     return cluster > 2 ? Math.max(1, sms / GROUP) * GROUP : sms;
   }
 
+  /** How often clusters of all tiles, and of all parts of them, fill the SMs. */
+  public double waves(GemmWorkload workload, int sms) {
+    return (double) workload.batch().count() * clusters(workload) * parts / atOnce(sms);
+  }
+
   /** Clusters that run at the same time. */
   public long atOnce(int sms) {
     long cluster = clusterM * clusterN;

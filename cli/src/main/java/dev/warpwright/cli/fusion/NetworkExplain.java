@@ -8,6 +8,7 @@ import dev.warpwright.cli.networks.NetworkExplainRequest;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Waiting;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.fusion.NetworkCompiler;
 import dev.warpwright.compiler.records.NetworkRecords;
@@ -62,8 +63,12 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
     DeviceModel model = model(request, here);
     NetworkTask task = request.task();
     NetworkCandidates candidates = new NetworkCandidates(task, model.target());
-    List<Made> all = task.merging() == null ? candidates.all() : List.of();
-    Made only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
+    List<Made> all;
+    Made only;
+    try (Waiting _ = new Waiting(progress, "choosing kernels for the ways to fuse it")) {
+      all = task.merging() == null ? candidates.all() : List.of();
+      only = all.isEmpty() ? candidates.chosen(null) : all.getFirst();
+    }
     if (task.merging() != null
         || only.compiled().kernels().size() > 1
             && all.stream().noneMatch(made -> made.compiled().kernels().size() == 1)) {
@@ -84,7 +89,10 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
       }
     }
     List<NetworkExplanation.Row> rows = new ArrayList<>();
-    List<NetworkFacts> facts = facts(all, task, model);
+    List<NetworkFacts> facts;
+    try (Waiting _ = new Waiting(progress, "compiling them, counting bank conflicts")) {
+      facts = facts(all, task, model);
+    }
     for (int i = 0; i < all.size(); i++) {
       String name = all.get(i).name();
       rows.add(new NetworkExplanation.Row(name, facts.get(i), measured.get(name)));

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * rows TMA copies cannot take.
  */
 public final class AmpereSketch extends GemmSketch<AmpereConfig> {
+  /** Of the family, as points have it. */
+  public static final String NAME = "mma";
+
   public static final KernelFamily FAMILY =
       new KernelFamily(
           (workload, target) ->
@@ -38,7 +41,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
 
   @Override
   public String name() {
-    return "mma";
+    return NAME;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.warpwright.families.space;
 
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
@@ -88,7 +89,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
   }
 
   /** A possible schedule. */
-  record Made(Features features, Supplier<ScheduledGemm> schedule) {}
+  record Made(GemmTiles tiles, Features features, Supplier<ScheduledGemm> schedule) {}
 
   @Override
   protected @Nullable String problem(Made made) {
@@ -98,6 +99,11 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
   @Override
   protected Features features(Made made) {
     return made.features();
+  }
+
+  @Override
+  protected GemmTiles tiles(Made made) {
+    return made.tiles();
   }
 
   @Override
@@ -145,6 +151,17 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             swapAb);
     check(HopperLimits.problem(workload, config));
     return new Made(
+        new GemmTiles(
+            config.tileM(),
+            config.tileN(),
+            tileK,
+            stages,
+            1,
+            clusterM,
+            clusterN,
+            minBlocks,
+            persistent,
+            persistent),
         features(
             config.tileM(),
             config.tileN(),
@@ -173,6 +190,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
         new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapAb);
     check(AmpereGemm.problem(workload, config, target));
     return new Made(
+        new GemmTiles(tileM, tileN, tileK, stages, 1, 1, 1, minBlocks, false, false),
         features(
             tileM,
             tileN,
@@ -217,6 +235,8 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks);
     check(SimtLimits.problem(workload, config, target));
     return new Made(
+        new GemmTiles(
+            config.tileM(), config.tileN(), tileK, stages, 1, 1, 1, minBlocks, false, false),
         features(
             config.tileM(),
             config.tileN(),

@@ -2,6 +2,7 @@ package dev.warpwright.families.space;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.gemv.StreamedSketch;
@@ -99,6 +100,16 @@ public final class GemmSpace {
     } catch (Rejected e) {
       throw new UserError(point + ": " + e.getMessage());
     }
+  }
+
+  /**
+   * How a point cuts a GEMM into tiles.
+   *
+   * @throws UserError if the point is of no family that computes it
+   * @throws Rejected if its decisions do not fit together
+   */
+  public static GemmTiles tiles(GemmWorkload workload, GpuTarget target, int sms, Point point) {
+    return sketch(workload, target, sms, point).tiles(decided(point));
   }
 
   /** The decisions of a point; the first option where it says nothing. */

@@ -2,6 +2,7 @@ package dev.warpwright.families.tuned;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.schedule.error.ScheduleError;
@@ -219,21 +220,12 @@ public final class GemmKernels implements AutoCloseable {
     try {
       Candidate best =
           GemmRanking.of(GemmSpace.of(workload, where.target(), where.sms())).getFirst();
-      Point point = best.point();
-      double tiles =
-          Math.ceilDiv(workload.m(), number(point, "tileM"))
-              * (double) Math.ceilDiv(workload.n(), number(point, "tileN"));
-      int parts = "parts:2".equals(point.option("division")) ? 2 : 1;
-      double blocks = tiles * parts / Math.max(1, number(point, "minBlocks"));
-      return Optional.of(new Expected(best.features().predictedUs(), blocks / where.sms()));
+      GemmTiles tiles = GemmSpace.tiles(workload, where.target(), where.sms(), best.point());
+      return Optional.of(
+          new Expected(best.features().predictedUs(), tiles.waves(workload, where.sms())));
     } catch (UserError | Rejected e) {
       return Optional.empty();
     }
-  }
-
-  private static long number(Point point, String name) {
-    String option = point.option(name);
-    return option == null ? 1 : Long.parseLong(option);
   }
 
   @Override

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The decisions of {@link HopperGemm}, asked in an order in which each narrows the next. */
 public final class HopperSketch extends GemmSketch<HopperConfig> {
+  /** Of the family, as points have it. */
+  public static final String NAME = "wgmma";
+
   public static final KernelFamily FAMILY =
       new KernelFamily(
           (workload, target) ->
@@ -93,7 +96,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   public String name() {
-    return "wgmma";
+    return NAME;
   }
 
   private static boolean takes(GemmWorkload workload, GpuTarget target) {

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The decisions of {@link PackedGemm}: those of the GEMM of packed operands. */
 public final class PackedSketch extends GemmSketch<HopperConfig> {
+  /** Of the family, as points have it. */
+  public static final String NAME = "packed";
+
   public static final KernelFamily FAMILY =
       new KernelFamily(
           (workload, target) -> target == GpuTarget.SM_90A && PackedGemm.problem(workload) == null,
@@ -28,7 +31,7 @@ public final class PackedSketch extends GemmSketch<HopperConfig> {
 
   @Override
   public String name() {
-    return "packed";
+    return NAME;
   }
 
   @Override

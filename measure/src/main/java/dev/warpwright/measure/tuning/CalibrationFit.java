@@ -2,7 +2,10 @@ package dev.warpwright.measure.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.mma.AmpereModel;
+import dev.warpwright.families.simt.SimtModel;
 import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.families.wgmma.HopperModel;
 import dev.warpwright.space.Space;
 import dev.warpwright.space.record.Outcome;
 import dev.warpwright.space.record.TuningRecord;
@@ -35,7 +38,8 @@ public final class CalibrationFit {
   /** More take long and change little. */
   private static final int MOST = 1500;
 
-  private static final Set<String> GEMMS = Set.of("wgmma", "mma", "simt");
+  private static final Set<String> GEMMS =
+      Set.of(HopperModel.SECTION, AmpereModel.SECTION, SimtModel.SECTION);
   private static final double[] STEPS = {0.3, 0.1, 0.03, 0.01};
   private static final int ROUNDS = 3;
 

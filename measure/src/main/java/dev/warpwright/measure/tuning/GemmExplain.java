@@ -1,8 +1,11 @@
 package dev.warpwright.measure.tuning;
 
+import dev.warpwright.families.mma.AmpereSketch;
 import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.families.wgmma.HopperSketch;
+import dev.warpwright.families.wgmma.PackedSketch;
 import dev.warpwright.measure.tuning.Explanation.Facts;
 import dev.warpwright.measure.tuning.Explanation.Row;
 import dev.warpwright.space.Candidate;
@@ -33,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GemmExplain {
   /** Families that multiply by tensor cores. */
-  private static final Set<String> ON_TENSOR_CORES = Set.of("wgmma", "packed", "mma");
+  private static final Set<String> ON_TENSOR_CORES =
+      Set.of(HopperSketch.NAME, PackedSketch.NAME, AmpereSketch.NAME);
 
   /** The space of single threads is small. */
   private static final int MOST_PLAIN = 1000;

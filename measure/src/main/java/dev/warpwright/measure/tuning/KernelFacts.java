@@ -7,6 +7,7 @@ import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
@@ -96,12 +97,13 @@ final class KernelFacts {
     Kernel kernel = bound(candidate).kernel();
     String source = CudaPrinter.print(kernel, model.target());
     Optional<ResourceUsage> usage = usage(kernel, source);
-    @Nullable Shape shape = Shape.of(candidate.point());
-    @Nullable OrderTraffic traffic = shape == null ? null : traffic(shape, kernel);
+    @Nullable GemmTiles tiles = tiles(workload, model.sms(), candidate.point());
+    @Nullable OrderTraffic traffic =
+        tiles == null ? null : traffic(tiles, order(candidate.point()), kernel);
     return new Explanation.Facts(
         traffic == null ? Double.NaN : traffic.dramBytes(),
         traffic == null ? Double.NaN : traffic.l2ReadBytes() + traffic.l2WriteBytes(),
-        shape == null ? null : conflicts(candidate.point(), shape),
+        tiles == null ? null : conflicts(candidate.point(), tiles),
         usage.map(ResourceUsage::registers).orElse(null),
         KernelResources.of(kernel).sharedBytes(),
         usage.map(u -> u.spillStores() + u.spillLoads()).orElse(null),
@@ -117,63 +119,18 @@ final class KernelFacts {
     return bound;
   }
 
-  /** Tiles, as the decisions of the families name them. */
-  private record Shape(int m, int n, int k, int clusterM, int clusterN, BlockOrder order) {
-    /** Null for kernels without tiles. */
-    static @Nullable Shape of(Point point) {
-      BlockOrder order = BlockOrder.parse(option(point, "order", "row"));
-      if (point.option("tileK") == null) {
-        return null;
-      }
-      int k = number(point, "tileK");
-      if (point.option("lanesM") != null) {
-        // Plain threads: elements of a thread, threads of a warp, warps.
-        int lanes = number(point, "lanesM");
-        int m = number(point, "rows") * lanes * number(point, "warpsM");
-        int n = number(point, "columns") * 32 / lanes * number(point, "warpsN");
-        return new Shape(m, n, k, 1, 1, order);
-      }
-      if (point.option("tileM") == null) {
-        boolean swapAb = "yes".equals(point.option("swapped"));
-        return new Shape(
-            number(point, swapAb ? "columns" : "rows"),
-            number(point, swapAb ? "rows" : "columns"),
-            k,
-            number(point, "clusterM"),
-            number(point, "clusterN"),
-            order);
-      }
-      String cluster = option(point, "cluster", "1x1");
-      int cross = cluster.indexOf('x');
-      return new Shape(
-          number(point, "tileM"),
-          number(point, "tileN"),
-          k,
-          Integer.parseInt(cluster.substring(0, cross)),
-          Integer.parseInt(cluster.substring(cross + 1)),
-          order);
-    }
-
-    private static int number(Point point, String name) {
-      return Integer.parseInt(option(point, name, "1"));
-    }
-
-    boolean sameTile(@Nullable Shape other) {
-      return other != null
-          && m == other.m
-          && n == other.n
-          && k == other.k
-          && clusterM == other.clusterM
-          && clusterN == other.clusterN;
-    }
-
-    private static String option(Point point, String name, String otherwise) {
-      String option = point.option(name);
-      return option == null ? otherwise : option;
-    }
+  /** How a point cuts a GEMM into tiles; null for kernels without a ring of them. */
+  private @Nullable GemmTiles tiles(GemmWorkload gemm, int sms, Point point) {
+    GemmTiles tiles = GemmSpace.tiles(gemm, model.target(), sms, point);
+    return tiles.stages() > 1 ? tiles : null;
   }
 
-  private OrderTraffic traffic(Shape shape, Kernel kernel) {
+  private static BlockOrder order(Point point) {
+    String order = point.option("order");
+    return order == null ? new BlockOrder.Row() : BlockOrder.parse(order);
+  }
+
+  private OrderTraffic traffic(GemmTiles tiles, BlockOrder order, Kernel kernel) {
     int resident = (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
     return OrderTraffic.of(
         new OrderTraffic.Gemm(
@@ -182,8 +139,13 @@ final class KernelFacts {
             workload.k(),
             workload.operands().bytes(),
             workload.result().bytes()),
-        new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
-        shape.order,
+        new OrderTraffic.Tile(
+            Math.toIntExact(tiles.m()),
+            Math.toIntExact(tiles.n()),
+            Math.toIntExact(tiles.k()),
+            Math.toIntExact(tiles.clusterM()),
+            Math.toIntExact(tiles.clusterN())),
+        order,
         resident * model.sms(),
         // Each half of the cache serves its SMs.
         model.l2Bytes() / 2);
@@ -194,17 +156,15 @@ final class KernelFacts {
    * three, since a single step may be another kernel, without a loop; each tile of the whole
    * product costs as much.
    */
-  private @Nullable Double conflicts(Point point, Shape shape) {
-    double clusters =
-        (double) Math.ceilDiv(workload.m(), (long) shape.m * shape.clusterM)
-            * Math.ceilDiv(workload.n(), (long) shape.n * shape.clusterN);
-    long steps = Math.ceilDiv(workload.k(), (long) shape.k);
+  private @Nullable Double conflicts(Point point, GemmTiles tiles) {
+    double clusters = tiles.clusters(workload);
+    long steps = Math.ceilDiv(workload.k(), tiles.k());
     if (steps <= LOOPED) {
-      Double all = conflicts(point, shape, steps * shape.k);
+      Double all = conflicts(point, tiles, steps * tiles.k());
       return all == null ? null : clusters * all;
     }
-    Double two = conflicts(point, shape, 2L * shape.k);
-    Double three = two == null ? null : conflicts(point, shape, LOOPED * shape.k);
+    Double two = conflicts(point, tiles, 2 * tiles.k());
+    Double three = two == null ? null : conflicts(point, tiles, LOOPED * tiles.k());
     Double each = two == null || three == null ? null : inSteps(two, three, steps);
     return each == null ? null : clusters * each;
   }
@@ -217,21 +177,30 @@ final class KernelFacts {
     return three < two ? null : Double.valueOf(two + (three - two) * (steps - 2));
   }
 
-  private @Nullable Double conflicts(Point point, Shape shape, long k) {
+  private static boolean isSameTile(GemmTiles one, GemmTiles other) {
+    return one.m() == other.m()
+        && one.n() == other.n()
+        && one.k() == other.k()
+        && one.clusterM() == other.clusterM()
+        && one.clusterN() == other.clusterN();
+  }
+
+  private @Nullable Double conflicts(Point point, GemmTiles tiles, long k) {
     GemmWorkload small =
         new GemmWorkload(
-            (long) shape.m * shape.clusterM,
-            (long) shape.n * shape.clusterN,
+            tiles.m() * tiles.clusterM(),
+            tiles.n() * tiles.clusterN(),
             k,
             workload.precision(),
             workload.result(),
             workload.layout(),
             workload.epilogue());
-    int sms = shape.clusterM * shape.clusterN;
+    int sms = Math.toIntExact(tiles.clusterM() * tiles.clusterN());
     try {
       Space.Drawn drawn =
           GemmSpace.of(small, model.target(), sms, point).replay(point.with("order", "row"));
-      if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
+      if (drawn.candidate() == null
+          || !isSameTile(tiles, GemmSpace.tiles(small, model.target(), sms, drawn.point()))) {
         return null;
       }
       BoundKernel bound =
