@@ -45,7 +45,7 @@ public final class Spelling {
             && known.length() >= 4
             && lower(given).charAt(0) == lower(known).charAt(0);
     int slips = known.length() < 3 ? 0 : known.length() >= 6 || alike ? 2 : 1;
-    return Math.abs(given.length() - known.length()) <= slips
+    return Math.abs(given.length() - known.length()) <= 1
         && distance(lower(given), lower(known)) <= slips;
   }
 

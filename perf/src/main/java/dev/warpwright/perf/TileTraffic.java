@@ -2,6 +2,7 @@ package dev.warpwright.perf;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
@@ -10,6 +11,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Interval;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
@@ -24,7 +26,7 @@ import java.util.Map;
  *     must cross the memory bus at least
  * @param tileBytes bytes that tile statements move between global memory and the chip's cores,
  *     repeats included; where buffers fit into L2, that cache serves the difference
- * @param multiplyAdds of the products, padding included
+ * @param multiplyAdds of tile statements and of threads that sum products, padding included
  * @param blocks iterations of the loops bound to block indices or run in parallel
  */
 public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdds, long blocks) {
@@ -144,6 +146,7 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
           s -> {
             if (s instanceof Stmt.Store store) {
               count(store.buffer(), times);
+              multiplyAdds += isMultiplyAdd(store) ? times : 0;
             }
           },
           e -> {
@@ -151,6 +154,14 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
               count(load.buffer(), times);
             }
           });
+    }
+
+    /** Whether something is multiplied and added to what was there, as threads do one by one. */
+    private static boolean isMultiplyAdd(Stmt.Store store) {
+      return store.value() instanceof Expr.Call(MathOp op, List<Expr> args, Type _)
+          && op == MathOp.FMA
+          && args.getLast() instanceof Expr.Load sum
+          && sum.buffer() == store.buffer();
     }
 
     private void moved(Region region, long times) {

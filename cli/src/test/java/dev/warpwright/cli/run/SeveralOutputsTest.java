@@ -162,7 +162,7 @@ final class SeveralOutputsTest {
     assertThat(execute("plan", model, "--target", "sm_80", "--precision", precision))
         .as(err)
         .isZero();
-    assertThat(out).contains("in 1 kernel");
+    assertThat(out).contains("rows: 1 kernel, ");
     assertThat(execute("check", model, "--target", "sm_80", "--precision", precision))
         .as(err)
         .isZero();

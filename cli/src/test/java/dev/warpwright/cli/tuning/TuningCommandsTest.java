@@ -51,7 +51,8 @@ final class TuningCommandsTest {
         .contains("rows=3", "compared with its graph", "no findings");
     assertThat(run("plan", "ffn", "M=3", "D=32")).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("no value for H; give H=...");
-    assertThat(run("plan", "model.onnx", "M=3")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("plan", "../models/digits-relu-128-64/model.onnx", "M=3"))
+        .isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("'M=3': for mlp, ffn, layer and attention");
   }
@@ -133,7 +134,7 @@ final class TuningCommandsTest {
         "mlp rows=2 widths=4,4 dtype=e4m3|dtype=e4m3: it is f32, tf32, f16 or bf16",
         "mlp rows=2 widths=4,4 bias=2|bias=2: it is a whole number from 0 to 1",
         "mlp rows=2 widths=4,4 colour=red|there is no 'colour'; known are rows, widths, act",
-        "nothing.onnx M=2|there is no such file",
+        "nothing.onnx M=2|nothing.onnx: no such file",
         "--file nowhere.txt|nowhere.txt: no such file",
         "gemm MNK=64 --file x.txt|not both"
       })
@@ -151,7 +152,7 @@ final class TuningCommandsTest {
       delimiter = '|',
       value = {
         "explain mlp rows=2 widths=4,x|is no whole number from 1",
-        "explain nothing.onnx|there is no such file",
+        "explain nothing.onnx|nothing.onnx: no such file",
         "tune mlp rows=2 widths=4,4 O=65537|O=65537: a network has no free space to search",
         "tune mlp rows=2 widths=4,4 -o x|--out x: for GEMMs",
         "perf mlp rows=2 widths=4,4 --beside x|--cutlass and --beside are for GEMMs"
