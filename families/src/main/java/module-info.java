@@ -33,7 +33,8 @@ module dev.warpwright.families {
       dev.warpwright.fusion,
       dev.warpwright.measure;
   exports dev.warpwright.families.gemv to
-      dev.warpwright.examples;
+      dev.warpwright.examples,
+      dev.warpwright.measure;
   exports dev.warpwright.families.mma to
       dev.warpwright.examples,
       dev.warpwright.measure;

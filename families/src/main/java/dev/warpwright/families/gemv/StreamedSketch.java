@@ -7,6 +7,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.TileGrid;
 import dev.warpwright.space.Decisions;
 import dev.warpwright.space.Features;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
@@ -25,14 +26,6 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
   /** Bytes that a thread reads at once. */
   private static final int VECTOR = 16;
 
-  private static final double MHZ = 1980;
-
-  /** Bytes that all SMs take from DRAM in a clock. */
-  private static final double DRAM_BYTES = 4.6e6 / MHZ;
-
-  /** Clocks from asking for a line to having it. */
-  private static final double LATENCY = 700;
-
   /** Registers of a thread beside what it reads and sums. */
   private static final int OTHER_REGISTERS = 24;
 
@@ -40,21 +33,8 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
 
   private static final int MOST_BLOCKS = 32;
 
-  /** Norm by which memory, the waits of blocks and their instructions become one time. */
-  private static final double SHARP = 6;
-
-  /** Bytes that an SM takes from its L1 in a clock. */
-  private static final double L1_BYTES = 100;
-
-  /** Part of the multiply-adds that nothing hides: few warps have so many registers. */
-  private static final double EXPOSED = 0.7;
-
-  /** Clocks of one part in the final sum, and of what is around it. */
-  private static final double PART = 8;
-
-  private static final double END = 700;
-
-  private static final double LAUNCH = 2;
+  /** The section of calibrations. */
+  public static final String SECTION = "streamed";
 
   public StreamedSketch(GemmWorkload workload, GpuTarget target, int sms) {
     super(workload, target, sms);
@@ -62,7 +42,7 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
 
   @Override
   public String name() {
-    return "streamed";
+    return SECTION;
   }
 
   @Override
@@ -92,15 +72,22 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
         number(d, "minBlocks", 1, 2, 3, 4, 6, 8, 12));
   }
 
+  @Override
+  protected Features features(StreamedConfig config) {
+    return features(config, Calibration.of(target));
+  }
+
   /**
    * What is expected: blocks of an SM run beside each other and wait by themselves, so the longest
    * of memory's time, their waits and their instructions counts.
    *
-   * <p>The constants were fitted to 603 measurements of four products of one row on an H200: 91 of
+   * <p>Its numbers were fitted to 603 measurements of four products of one row on an H200: 91 of
    * 100 are within 15 percent.
    */
   @Override
-  protected Features features(StreamedConfig c) {
+  protected Features features(StreamedConfig c, Calibration calibration) {
+    Calibration.Numbers<StreamedNumber> fitted = calibration.numbers(SECTION, StreamedNumber.class);
+    double mhz = fitted.at(StreamedNumber.MHZ);
     int bytes = workload.operands().bytes();
     double rows = workload.m();
     double blocks = Math.ceilDiv(workload.n(), (long) c.tileN());
@@ -110,16 +97,21 @@ public final class StreamedSketch extends GemmSketch<StreamedConfig> {
     double step = (double) c.reads() * c.slices() * VECTOR / bytes;
     double steps = Math.max(1, Math.ceil(workload.k() / step));
     double asked = 16.0 * c.columns() * c.reads() * c.threads();
-    double memory = own * c.tileN() * workload.k() * bytes / (DRAM_BYTES / sms);
-    double l1 = asked * (1 + rows / c.columns()) / L1_BYTES;
+    double memory =
+        own * c.tileN() * workload.k() * bytes / (fitted.at(StreamedNumber.DRAM_BYTES) / mhz / sms);
+    double l1 = asked * (1 + rows / c.columns()) / fitted.at(StreamedNumber.L1_BYTES);
     double math =
         rows * asked / bytes / (target.fp32PerClock() / 2.0) * (bytes == 8 ? 2 : 1)
             + c.threads() / 32.0 * 10;
-    double sums = PART * c.slices() * Math.ceil(rows * c.tileN() / c.threads());
-    double waits = waves * (steps * (LATENCY + EXPOSED * math) + END + sums);
+    double sums =
+        fitted.at(StreamedNumber.PART) * c.slices() * Math.ceil(rows * c.tileN() / c.threads());
+    double latency = fitted.at(StreamedNumber.LATENCY);
+    double waited = latency + fitted.at(StreamedNumber.EXPOSED) * math;
+    double waits = waves * (steps * waited + fitted.at(StreamedNumber.END) + sums);
     double instructions = own * (steps * Math.max(math, l1) + sums);
-    double clocks = TileGrid.together(SHARP, memory, waits, instructions) + LATENCY;
-    double predicted = LAUNCH + clocks / MHZ;
+    double clocks =
+        TileGrid.together(fitted.at(StreamedNumber.SHARP), memory, waits, instructions) + latency;
+    double predicted = fitted.at(StreamedNumber.LAUNCH) + clocks / mhz;
     double[] values = {
       log(workload.m()),
       log(workload.n()),

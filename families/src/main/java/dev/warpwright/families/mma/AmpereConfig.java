@@ -1,5 +1,6 @@
 package dev.warpwright.families.mma;
 
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.workload.GemmWorkload;
@@ -95,5 +96,20 @@ public record AmpereConfig(
   /** Whether the right operand's rows lie across K. */
   public boolean acrossRight(GemmWorkload.Layout layout) {
     return swapAb ? layout.transposedA() : !layout.transposedB();
+  }
+
+  /** How it cuts a GEMM into tiles. */
+  public GemmTiles tiles() {
+    return new GemmTiles(
+        tileM(),
+        tileN(),
+        tileK(),
+        stages(),
+        GemmTiles.parts(division()),
+        1,
+        1,
+        minBlocks(),
+        false,
+        division() instanceof WorkDivision.Stream);
   }
 }

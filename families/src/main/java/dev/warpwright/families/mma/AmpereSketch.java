@@ -51,17 +51,7 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
 
   @Override
   protected GemmTiles tiles(AmpereConfig c) {
-    return new GemmTiles(
-        c.tileM(),
-        c.tileN(),
-        c.tileK(),
-        c.stages(),
-        GemmTiles.parts(c.division()),
-        1,
-        1,
-        c.minBlocks(),
-        false,
-        c.division() instanceof WorkDivision.Stream);
+    return c.tiles();
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.warpwright.families.simt;
 
+import dev.warpwright.families.GemmTiles;
+
 /**
  * The decisions of {@link SimtGemm}.
  *
@@ -131,5 +133,11 @@ public record SimtConfig(
   /** Columns of a thread. */
   int columns() {
     return warpN / lanesN();
+  }
+
+  /** How it cuts a GEMM into tiles. */
+  public GemmTiles tiles() {
+    return new GemmTiles(
+        tileM(), tileN(), tileK(), stages(), parts(), 1, 1, minBlocks(), false, panel() != 1);
   }
 }

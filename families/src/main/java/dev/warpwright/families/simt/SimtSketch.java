@@ -67,17 +67,7 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
 
   @Override
   protected GemmTiles tiles(SimtConfig c) {
-    return new GemmTiles(
-        c.tileM(),
-        c.tileN(),
-        c.tileK(),
-        c.stages(),
-        c.parts(),
-        1,
-        1,
-        c.minBlocks(),
-        false,
-        c.panel() != 1);
+    return c.tiles();
   }
 
   @Override

@@ -150,29 +150,11 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             minBlocks,
             swapAb);
     check(HopperLimits.problem(workload, config));
-    return new Made(
-        new GemmTiles(
-            config.tileM(),
-            config.tileN(),
-            tileK,
-            stages,
-            1,
-            clusterM,
-            clusterN,
-            minBlocks,
-            persistent,
-            persistent),
-        features(
-            config.tileM(),
-            config.tileN(),
-            tileK,
-            stages,
-            128 * (consumers + 1),
-            minBlocks,
-            persistent,
-            cluster,
-            swapAb,
-            new HopperModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
+    return made(
+        config.tiles(),
+        128 * (consumers + 1),
+        swapAb,
+        new HopperModel(Calibration.of(target)).features(workload, config, sms).predictedUs(),
         () -> HopperGemm.schedule(workload, config));
   }
 
@@ -189,19 +171,11 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
     AmpereConfig config =
         new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapAb);
     check(AmpereGemm.problem(workload, config, target));
-    return new Made(
-        new GemmTiles(tileM, tileN, tileK, stages, 1, 1, 1, minBlocks, false, false),
-        features(
-            tileM,
-            tileN,
-            tileK,
-            stages,
-            config.threads(),
-            minBlocks,
-            false,
-            1,
-            swapAb,
-            new AmpereModel(Calibration.of(target)).features(workload, config, sms).predictedUs()),
+    return made(
+        config.tiles(),
+        config.threads(),
+        swapAb,
+        new AmpereModel(Calibration.of(target)).features(workload, config, sms).predictedUs(),
         () -> AmpereGemm.schedule(workload, config, target));
   }
 
@@ -234,52 +208,34 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             false,
             minBlocks);
     check(SimtLimits.problem(workload, config, target));
-    return new Made(
-        new GemmTiles(
-            config.tileM(), config.tileN(), tileK, stages, 1, 1, 1, minBlocks, false, false),
-        features(
-            config.tileM(),
-            config.tileN(),
-            tileK,
-            stages,
-            config.threads(),
-            minBlocks,
-            false,
-            1,
-            false,
-            new SimtModel(Calibration.of(target))
-                .features(workload, config, target, sms)
-                .predictedUs()),
+    return made(
+        config.tiles(),
+        config.threads(),
+        false,
+        new SimtModel(Calibration.of(target)).features(workload, config, target, sms).predictedUs(),
         () -> SimtGemm.schedule(workload, config, target));
   }
 
-  private Features features(
-      int tileM,
-      int tileN,
-      int tileK,
-      int stages,
+  private Made made(
+      GemmTiles tiles,
       int threads,
-      int minBlocks,
-      boolean persistent,
-      int cluster,
       boolean swapAb,
-      double predictedUs) {
-    return new Features(
-        FEATURES,
-        new double[] {
-          engine.ordinal(),
-          tileM,
-          tileN,
-          tileK,
-          stages,
-          threads,
-          minBlocks,
-          persistent ? 1 : 0,
-          cluster,
-          swapAb ? 1 : 0,
-          Math.log(predictedUs)
-        },
-        predictedUs);
+      double predictedUs,
+      Supplier<ScheduledGemm> schedule) {
+    double[] values = {
+      engine.ordinal(),
+      tiles.m(),
+      tiles.n(),
+      tiles.k(),
+      tiles.stages(),
+      threads,
+      tiles.minBlocks(),
+      tiles.persistent() ? 1 : 0,
+      tiles.clusterM() * tiles.clusterN(),
+      swapAb ? 1 : 0,
+      Math.log(predictedUs)
+    };
+    return new Made(tiles, new Features(FEATURES, values, predictedUs), schedule);
   }
 
   private static BlockOrder order(Decisions d) {

@@ -1,5 +1,6 @@
 package dev.warpwright.families.wgmma;
 
+import dev.warpwright.families.GemmTiles;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.target.intrinsic.WgmmaGemm;
@@ -178,5 +179,21 @@ public record HopperConfig(
         swapAb,
         newDivision,
         newMovement);
+  }
+
+  /** How it cuts a GEMM into tiles. */
+  public GemmTiles tiles() {
+    boolean persistent = blocks() > 0;
+    return new GemmTiles(
+        tileM(),
+        tileN(),
+        tileK(),
+        stages(),
+        GemmTiles.parts(division()),
+        clusterM(),
+        clusterN(),
+        minBlocks(),
+        persistent,
+        persistent);
   }
 }

@@ -12,12 +12,14 @@ import static dev.warpwright.families.wgmma.HopperNumber.CLUSTER_LATENCY;
 import static dev.warpwright.families.wgmma.HopperNumber.COLLECT;
 import static dev.warpwright.families.wgmma.HopperNumber.COMBINING;
 import static dev.warpwright.families.wgmma.HopperNumber.COUPLED;
+import static dev.warpwright.families.wgmma.HopperNumber.CROWD;
 import static dev.warpwright.families.wgmma.HopperNumber.DRAM_BYTES;
 import static dev.warpwright.families.wgmma.HopperNumber.ENDS;
 import static dev.warpwright.families.wgmma.HopperNumber.ENDS_SECTOR;
 import static dev.warpwright.families.wgmma.HopperNumber.FAR;
 import static dev.warpwright.families.wgmma.HopperNumber.FEW_ROWS;
 import static dev.warpwright.families.wgmma.HopperNumber.FILL;
+import static dev.warpwright.families.wgmma.HopperNumber.FORGOTTEN;
 import static dev.warpwright.families.wgmma.HopperNumber.HELD;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_LINE;
 import static dev.warpwright.families.wgmma.HopperNumber.INSIDE_SECTOR;
@@ -74,14 +76,8 @@ import java.util.List;
  * says. They make an order of candidates, not a promise.
  */
 public final class HopperModel {
-  /** Blocks of a cluster of which one is late in every tile. */
-  private static final double CROWD = 4;
-
   /** Bytes of a sector of L2. */
   static final int SECTOR = 32;
-
-  /** Operands of so many times what L2 keeps have left it when another block asks for them. */
-  private static final double FORGOTTEN = 8;
 
   /** Bytes of K that an instruction multiplies, and rows. */
   private static final int INSTRUCTION_BYTES = 32;
@@ -184,7 +180,7 @@ public final class HopperModel {
     GemmWorkload w = grid.workload();
     double bytes = ((double) w.m() + w.n()) * w.k() * w.operands().bytes();
     return HopperLimits.transposes(w, c)
-        ? at(STRAYED) * Math.min(1, bytes / (FORGOTTEN * grid.kept()))
+        ? at(STRAYED) * Math.min(1, bytes / (at(FORGOTTEN) * grid.kept()))
         : 0;
   }
 
@@ -472,7 +468,7 @@ public final class HopperModel {
       return 0;
     }
     // Two have only each other to wait for.
-    double crowded = Math.min(1, Math.pow(blocks / CROWD, 2));
+    double crowded = Math.min(1, Math.pow(blocks / at(CROWD), 2));
     return at(COUPLED) * crowded * Math.max(0, 1 - (grid.steps() - 1.0) / c.stages());
   }
 

@@ -185,5 +185,11 @@ enum HopperNumber {
   KEPT,
 
   /** What tiles of fewer rows than an instruction take of what is expected of them else. */
-  FEW_ROWS
+  FEW_ROWS,
+
+  /** Blocks of a cluster of which one is late in every tile. */
+  CROWD,
+
+  /** Operands of so many times what L2 keeps have left it when another block asks for them. */
+  FORGOTTEN
 }

@@ -117,18 +117,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
 
   @Override
   protected GemmTiles tiles(HopperConfig c) {
-    boolean persistent = c.blocks() > 0;
-    return new GemmTiles(
-        c.tileM(),
-        c.tileN(),
-        c.tileK(),
-        c.stages(),
-        GemmTiles.parts(c.division()),
-        c.clusterM(),
-        c.clusterN(),
-        c.minBlocks(),
-        persistent,
-        persistent);
+    return c.tiles();
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.warpwright.measure.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.gemv.StreamedSketch;
 import dev.warpwright.families.mma.AmpereModel;
 import dev.warpwright.families.simt.SimtModel;
 import dev.warpwright.families.space.GemmSpace;
@@ -39,7 +40,7 @@ public final class CalibrationFit {
   private static final int MOST = 1500;
 
   private static final Set<String> GEMMS =
-      Set.of(HopperModel.SECTION, AmpereModel.SECTION, SimtModel.SECTION);
+      Set.of(HopperModel.SECTION, AmpereModel.SECTION, SimtModel.SECTION, StreamedSketch.SECTION);
   private static final double[] STEPS = {0.3, 0.1, 0.03, 0.01};
   private static final int ROUNDS = 3;
 
@@ -81,7 +82,7 @@ public final class CalibrationFit {
   /**
    * Fits a family's model.
    *
-   * @param model the family: {@code wgmma}, {@code mma} or {@code simt}
+   * @param model the family: {@code wgmma}, {@code mma}, {@code simt} or {@code streamed}
    * @param records of any devices and families
    * @throws UserError if the model has no numbers, or too few records are of it and the device
    */
@@ -99,7 +100,7 @@ public final class CalibrationFit {
   public static Result fitTo(String model, DeviceModel device, List<Timed> timed) {
     Calibration start = Calibration.of(device).fitted(device);
     if (start.names(model).isEmpty()) {
-      throw new UserError("--model " + model + ": it is wgmma, mma, simt or chains");
+      throw new UserError("--model " + model + ": it is wgmma, mma, simt, streamed or chains");
     }
     if (timed.size() < LEAST) {
       throw new UserError(

@@ -89,6 +89,6 @@ class CalibrationFitTest {
                 + " there first");
     assertThatThrownBy(() -> CalibrationFit.fit("gemv", H200, List.of()))
         .isInstanceOf(UserError.class)
-        .hasMessage("--model gemv: it is wgmma, mma, simt or chains");
+        .hasMessage("--model gemv: it is wgmma, mma, simt, streamed or chains");
   }
 }

@@ -61,7 +61,8 @@ public final class DbCommand extends Command {
   @Option(
       names = "--model",
       paramLabel = "M",
-      description = "With fit: wgmma, mma or simt of GEMMs, or chains of networks; default: wgmma.")
+      description =
+          "With fit: wgmma, mma, simt or streamed of GEMMs, or chains of networks; default: wgmma.")
   String model = "wgmma";
 
   @Option(
